@@ -1,0 +1,151 @@
+//! Which of the user's attributes goes on which of the generated items.
+
+use syn::punctuated::Punctuated;
+use syn::{Attribute, Meta, Token};
+
+use crate::errors::Errors;
+
+/// The attributes of an activity or a workflow. One function becomes a callable, a type and the
+/// code itself, and each attribute must act where its author meant it, and only there.
+#[derive(Debug, Default)]
+pub(crate) struct ItemAttributes {
+    /// `#[cfg]`: on every item.
+    pub(crate) cfg: Vec<Attribute>,
+    /// Docs, `#[deprecated]`, `#[must_use]`, lint levels: on what users call.
+    pub(crate) callable: Vec<Attribute>,
+    /// Lint levels, and for activities everything unknown (`#[tracing::instrument]`): on the code.
+    pub(crate) code: Vec<Attribute>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Subject {
+    Condition,
+    Lint,
+    Expectation,
+    /// Says something to those who call the function or read its page.
+    Face,
+    /// `#[must_use]` without a text, which the returned type has already.
+    Redundant,
+    Foreign,
+}
+
+impl ItemAttributes {
+    /// An activity's code is an ordinary function, so any attribute macro can be put on it.
+    pub(crate) fn of_activity(attrs: Vec<Attribute>) -> Self {
+        let mut split = ItemAttributes::default();
+        for attr in attrs {
+            match subject(&attr) {
+                Subject::Foreign => split.code.push(attr),
+                subject => split.put(subject, attr),
+            }
+        }
+        split
+    }
+
+    /// A workflow's code is not a function that could be wrapped.
+    pub(crate) fn of_workflow(attrs: Vec<Attribute>, errors: &mut Errors) -> Self {
+        let mut split = ItemAttributes::default();
+        for attr in attrs {
+            match subject(&attr) {
+                Subject::Foreign
+                    if attr
+                        .path()
+                        .segments
+                        .last()
+                        .is_some_and(|last| last.ident == "instrument") =>
+                {
+                    errors.under(
+                        &attr,
+                        "a workflow cannot be instrumented: it is replayed from its history, and each replay would report again\n\n\
+                         help: put `#[instrument]` on its activities",
+                    );
+                }
+                Subject::Foreign => split.callable.push(attr),
+                subject => split.put(subject, attr),
+            }
+        }
+        split
+    }
+
+    fn put(&mut self, subject: Subject, attr: Attribute) {
+        match subject {
+            Subject::Condition => self.cfg.push(attr),
+            Subject::Lint => {
+                self.code.push(attr.clone());
+                self.callable.push(attr);
+            }
+            Subject::Expectation => {
+                // Of the places where an expectation could stand, the lint fires in one at most;
+                // the others would be reported as unfulfilled.
+                let allow = allowing(attr);
+                self.code.push(allow.clone());
+                self.callable.push(allow);
+            }
+            Subject::Face | Subject::Foreign => self.callable.push(attr),
+            Subject::Redundant => {}
+        }
+    }
+}
+
+fn subject(attr: &Attribute) -> Subject {
+    subject_of(&attr.meta)
+}
+
+fn subject_of(meta: &Meta) -> Subject {
+    let Some(name) = meta.path().get_ident() else {
+        return match meta.path().segments.first() {
+            Some(tool) if tool.ident == "clippy" || tool.ident == "rustfmt" => Subject::Face,
+            _ => Subject::Foreign,
+        };
+    };
+    match name.to_string().as_str() {
+        "cfg" => Subject::Condition,
+        "allow" | "warn" | "deny" | "forbid" => Subject::Lint,
+        "expect" => Subject::Expectation,
+        "must_use" if matches!(meta, Meta::Path(_)) => Subject::Redundant,
+        "doc" | "deprecated" | "must_use" | "inline" | "cold" | "track_caller" | "no_mangle" => {
+            Subject::Face
+        }
+        "cfg_attr" => conditional(meta),
+        _ => Subject::Foreign,
+    }
+}
+
+/// `#[cfg_attr(condition, a, b)]` goes where `a` goes.
+fn conditional(meta: &Meta) -> Subject {
+    let inner = meta
+        .require_list()
+        .and_then(|list| list.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated));
+    match inner {
+        Ok(inner) => inner.iter().nth(1).map_or(Subject::Face, subject_of),
+        Err(_) => Subject::Face,
+    }
+}
+
+fn allowing(mut attr: Attribute) -> Attribute {
+    match &mut attr.meta {
+        Meta::List(list) if list.path.is_ident("expect") => rename(&mut list.path),
+        Meta::List(list) => {
+            // Inside a `cfg_attr`: the first `expect` that is not the condition's.
+            let mut renamed = false;
+            list.tokens = std::mem::take(&mut list.tokens)
+                .into_iter()
+                .map(|token| match token {
+                    proc_macro2::TokenTree::Ident(ident) if !renamed && ident == "expect" => {
+                        renamed = true;
+                        proc_macro2::Ident::new("allow", ident.span()).into()
+                    }
+                    other => other,
+                })
+                .collect();
+        }
+        Meta::Path(_) | Meta::NameValue(_) => {}
+    }
+    attr
+}
+
+fn rename(path: &mut syn::Path) {
+    if let Some(segment) = path.segments.first_mut() {
+        segment.ident = syn::Ident::new("allow", segment.ident.span());
+    }
+}

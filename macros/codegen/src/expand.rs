@@ -1,0 +1,328 @@
+//! Puts the generated items together.
+
+mod activity;
+mod durable;
+mod print;
+mod workflow;
+
+use proc_macro2::{Ident, TokenStream, TokenTree};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+use syn::{LitStr, Path, Token, Type, Visibility};
+
+use crate::attributes::ItemAttributes;
+use crate::errors::Errors;
+use crate::inputs::Inputs;
+use crate::options::{ActivityOptions, DurableOptions, WorkflowOptions};
+use crate::parse::{Body, Function};
+use crate::signature::Kind;
+
+pub(crate) fn workflow(attr: TokenStream, item: TokenStream) -> TokenStream {
+    expand("workflow", item, |function, errors| {
+        let options = WorkflowOptions::parse(attr, errors);
+        match misplaced(Kind::Workflow, function, errors) {
+            Ok(function) => workflow::expand(&options, function, errors),
+            Err(as_written) => as_written,
+        }
+    })
+}
+
+pub(crate) fn activity(attr: TokenStream, item: TokenStream) -> TokenStream {
+    expand("activity", item, |function, errors| {
+        let options = ActivityOptions::parse(attr, errors);
+        match misplaced(Kind::Activity, function, errors) {
+            Ok(function) => activity::expand(&options, function, errors),
+            Err(as_written) => as_written,
+        }
+    })
+}
+
+pub(crate) fn durable(attr: TokenStream, item: TokenStream) -> TokenStream {
+    expand("durable", item, |function, errors| {
+        let options = DurableOptions::parse(attr, errors);
+        durable::expand(&options, function, errors)
+    })
+}
+
+/// Parses the item, expands it, and puts the findings behind it.
+fn expand(
+    attribute: &str,
+    item: TokenStream,
+    with: impl FnOnce(Function, &mut Errors) -> TokenStream,
+) -> TokenStream {
+    let mut errors = Errors::default();
+    let mut expanded = match syn::parse2::<Function>(item.clone()) {
+        Ok(function) => {
+            let name = function.sig.ident.clone();
+            let expanded = with(function, &mut errors);
+            print::if_asked_for(&name, &expanded);
+            expanded
+        }
+        Err(error) => {
+            match what_it_is(item.clone()) {
+                Some((token, what)) => {
+                    errors.at(
+                        token.span(),
+                        format!("`#[{attribute}]` goes on an `async fn`, not on {what}"),
+                    );
+                }
+                None => errors.take(error),
+            }
+            item
+        }
+    };
+    expanded.extend(errors.into_tokens());
+    expanded
+}
+
+/// The keyword of an item that is no function.
+fn what_it_is(item: TokenStream) -> Option<(TokenTree, &'static str)> {
+    item.into_iter().find_map(|token| {
+        let TokenTree::Ident(word) = &token else {
+            return None;
+        };
+        let what = match word.to_string().as_str() {
+            "struct" => "a struct",
+            "enum" => "an enum",
+            "union" => "a union",
+            "trait" => "a trait",
+            "impl" => "an `impl`",
+            "mod" => "a module",
+            "type" => "a type alias",
+            "static" => "a static",
+            "use" => "a `use`",
+            "let" => "a statement",
+            _ => return None,
+        };
+        Some((token, what))
+    })
+}
+
+/// A method, or a function without a body: types cannot be declared where it stands, so it is
+/// emitted as it was written.
+fn misplaced(kind: Kind, function: Function, errors: &mut Errors) -> Result<Function, TokenStream> {
+    if let Some(receiver) = function.sig.receiver() {
+        errors.under(
+            receiver,
+            format!("{} goes on a free function, not on a method\n\nhelp: pass what it needs of `self` as an input", kind.attribute()),
+        );
+    } else if let Body::Missing = function.body {
+        errors.under(
+            &function.sig.ident,
+            format!("{} goes on a function with a body", kind.attribute()),
+        );
+    } else {
+        return Ok(function);
+    }
+    Err(as_written(function))
+}
+
+fn as_written(function: Function) -> TokenStream {
+    let Function {
+        attrs,
+        vis,
+        sig,
+        body,
+    } = function;
+    let body = match body {
+        Body::Missing => quote!(;),
+        body => body.into_token_stream(),
+    };
+    quote!(#(#attrs)* #vis #sig #body)
+}
+
+/// What workflows and activities have in common: a callable and a type of the same name.
+struct Named<'a> {
+    krate: &'a Path,
+    ident: &'a Ident,
+    vis: &'a Visibility,
+    attributes: &'a ItemAttributes,
+    name: String,
+}
+
+impl<'a> Named<'a> {
+    fn new(
+        krate: &'a Path,
+        function: &'a Function,
+        attributes: &'a ItemAttributes,
+        name: Option<&LitStr>,
+    ) -> Self {
+        let ident = &function.sig.ident;
+        let name = name.map_or_else(|| ident.unraw().to_string(), LitStr::value);
+        Named {
+            krate,
+            ident,
+            vis: &function.vis,
+            attributes,
+            name,
+        }
+    }
+
+    /// What users call: `fn charge_card(cx: &Cx, order: Order) -> Call<charge_card>`.
+    ///
+    /// `broken`: the inputs cannot be taken over, so it only has to have the right signature.
+    fn callable(
+        &self,
+        function: &Function,
+        inputs: &Inputs,
+        returns: &Ident,
+        broken: bool,
+    ) -> TokenStream {
+        let Named {
+            krate,
+            ident,
+            vis,
+            attributes: ItemAttributes { cfg, callable, .. },
+            ..
+        } = self;
+        let cx = first_parameter(inputs);
+        let parameters = inputs.parameters();
+        let body = if broken {
+            let names = inputs.passed_on();
+            quote!(let _ = (#cx, #names); ::core::unreachable!())
+        } else {
+            let calls = inputs.shapes().into_iter().map(|shape| {
+                let (cfg, value) = (&shape.cfg, shape.names());
+                quote!(#cfg { #krate::#returns::new(#cx, #value) })
+            });
+            match inputs.shapes().len() {
+                1 => {
+                    let value = inputs.shapes()[0].names();
+                    quote!(#krate::#returns::new(#cx, #value))
+                }
+                _ => quote!(#(#calls)*),
+            }
+        };
+        let (fn_token, generics) = (&function.sig.fn_token, &function.sig.generics);
+        let where_clause = &generics.where_clause;
+        quote! {
+            #(#cfg)* #(#callable)*
+            #vis #fn_token #ident #generics (#cx: &#krate::Cx, #parameters) -> #krate::#returns<#ident> #where_clause {
+                #body
+            }
+        }
+    }
+
+    /// The type that stands for the function: in the type namespace, so it can have its name.
+    fn marker(&self) -> TokenStream {
+        let Named {
+            ident,
+            vis,
+            attributes: ItemAttributes { cfg, .. },
+            ..
+        } = self;
+        quote! {
+            #(#cfg)*
+            #[doc(hidden)]
+            #[allow(
+                non_camel_case_types,
+                dead_code,
+                unreachable_pub,
+                missing_debug_implementations,
+                missing_copy_implementations
+            )]
+            #vis struct #ident { _never: ::core::convert::Infallible }
+        }
+    }
+
+    /// Checks of the input types and the result, each spanned to the type, so that an error
+    /// sits there and says it once.
+    fn assertions(&self, inputs: &Inputs, output: Option<&Type>, result: &str) -> TokenStream {
+        let krate = self.krate;
+        let mut assertions = TokenStream::new();
+        for input in &inputs.all {
+            let (cfg, ty) = (&input.cfg, &input.ty);
+            assertions.extend(quote_spanned!(ty.span()=> #(#cfg)* const _: () = #krate::__private::assert_data::<#ty>();));
+        }
+        if let Some(output) = output {
+            let assert = Ident::new(result, output.span());
+            assertions.extend(quote_spanned!(output.span()=> const _: () = #krate::__private::#assert::<#output>();));
+        }
+        assertions
+    }
+}
+
+/// `cx`, if no input has taken that name.
+fn first_parameter(inputs: &Inputs) -> Ident {
+    let taken = inputs.all.iter().any(|input| input.name == "cx");
+    internal(if taken { "__cx" } else { "cx" })
+}
+
+/// A name that only generated code sees.
+fn internal(name: &str) -> Ident {
+    Ident::new(name, proc_macro2::Span::mixed_site())
+}
+
+/// `type Input = ..;`, once for each combination of conditions.
+fn input_type(inputs: &Inputs, broken: bool) -> TokenStream {
+    if broken {
+        return quote!(
+            type Input = ();
+        );
+    }
+    inputs
+        .shapes()
+        .into_iter()
+        .map(|shape| {
+            let (cfg, ty) = (&shape.cfg, shape.ty());
+            quote!(#cfg type Input = #ty;)
+        })
+        .collect()
+}
+
+/// `let (a, b) = input;`, once for each combination of conditions.
+fn unpacked(inputs: &Inputs, input: &Ident) -> TokenStream {
+    inputs
+        .shapes()
+        .into_iter()
+        .map(|shape| {
+            let (cfg, names) = (&shape.cfg, shape.names());
+            quote!(#cfg let #names = #input;)
+        })
+        .collect()
+}
+
+/// Stands in for a result that a history cannot hold.
+fn output_type(output: Option<&Type>) -> TokenStream {
+    match output {
+        Some(output) => output.to_token_stream(),
+        None => quote!(::core::result::Result<(), ::std::string::String>),
+    }
+}
+
+/// The signature of the code itself: always one that can be called, whatever was wrong with it.
+fn code_signature(
+    function: &Function,
+    name: Ident,
+    asyncness: Option<Token![async]>,
+) -> syn::Signature {
+    syn::Signature {
+        constness: None,
+        asyncness,
+        safety: syn::Safety::Default,
+        abi: None,
+        ident: name,
+        ..function.sig.clone()
+    }
+}
+
+/// Lints about signatures whose form the attribute prescribes. On the user's function they would
+/// not fire, because it is public, or would be answered by a change that is not possible.
+fn prescribed() -> TokenStream {
+    quote! {
+        #[allow(
+            clippy::too_many_arguments,
+            clippy::needless_pass_by_value,
+            clippy::large_types_passed_by_value,
+            clippy::trivially_copy_pass_by_ref,
+            clippy::unnecessary_wraps,
+            clippy::unused_async,
+            clippy::fn_params_excessive_bools,
+            clippy::missing_errors_doc,
+            clippy::missing_panics_doc,
+            clippy::must_use_candidate,
+            clippy::future_not_send
+        )]
+    }
+}

@@ -1,0 +1,138 @@
+//! `#[activity]`: a callable that schedules it, a type that names it, and its code.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use syn::Token;
+
+use super::{Named, code_signature, input_type, internal, output_type, prescribed, unpacked};
+use crate::attributes::ItemAttributes;
+use crate::errors::Errors;
+use crate::options::ActivityOptions;
+use crate::parse::{Body, Function};
+use crate::signature::{Entry, Kind};
+use crate::states;
+
+pub(super) fn expand(
+    options: &ActivityOptions,
+    mut function: Function,
+    errors: &mut Errors,
+) -> TokenStream {
+    let attributes = ItemAttributes::of_activity(std::mem::take(&mut function.attrs));
+    let asyncness = asyncness(options, &function, errors);
+    let Entry {
+        context,
+        inputs,
+        output,
+        broken,
+    } = Entry::check(Kind::Activity, &function.sig, errors);
+    let named = Named::new(
+        &options.krate,
+        &function,
+        &attributes,
+        options.name.as_ref(),
+    );
+    let Named {
+        krate,
+        ident,
+        vis,
+        name,
+        ..
+    } = &named;
+    let cfg = &attributes.cfg;
+    if let Body::Opaque(_, error) = &function.body {
+        errors.take(error.clone());
+    }
+
+    let callable = named.callable(&function, &inputs, &format_ident!("Call"), broken);
+    let marker = named.marker();
+    let assertions = named.assertions(&inputs, output.as_ref(), "assert_activity_result");
+    let constant = options.constant();
+    let states = match context.as_ref().and_then(|context| context.name.as_ref()) {
+        Some(context) => states::of(context, function.body.statements(), &options.states),
+        None => options.states.clone(),
+    };
+    let (prescribed, code_attributes, body) = (prescribed(), &attributes.code, &function.body);
+    let signature = code_signature(&function, Ident::new("run", ident.span()), asyncness);
+
+    let (acx, input) = (internal("acx"), internal("input"));
+    let run = match &context {
+        Some(context) if !broken => {
+            let unpacked = unpacked(&inputs, &input);
+            let arguments = inputs.passed_on();
+            let acx = if context.borrowed {
+                quote_spanned!(context.span=> &#acx)
+            } else {
+                quote_spanned!(context.span=> #acx)
+            };
+            let call = quote!(#ident::run(#acx, #arguments));
+            // Where the code is not `Send`, rustc speaks of this call: so it stands on the name.
+            if asyncness.is_some() {
+                quote_spanned!(ident.span()=> #krate::__private::AttemptFuture::asynchronous(async move { #unpacked #call.await }))
+            } else {
+                quote_spanned!(ident.span()=> #krate::__private::AttemptFuture::blocking(move || { #unpacked #call }))
+            }
+        }
+        _ => quote!(let _ = (#acx, #input); ::core::unreachable!()),
+    };
+    let (input_type, output_type) = (input_type(&inputs, broken), output_type(output.as_ref()));
+
+    quote! {
+        #callable
+        #marker
+        #(#cfg)*
+        #[allow(dead_code, unreachable_pub)]
+        impl #ident {
+            /// The name under which histories know it.
+            #vis const NAME: &'static str = #name;
+            /// Runs the code of the activity directly, for tests.
+            #prescribed
+            #(#code_attributes)*
+            #vis #signature #body
+        }
+        #(#cfg)*
+        const _: () = {
+            #assertions
+            impl #krate::Activity for #ident {
+                const NAME: &'static str = #name;
+                const OPTIONS: #krate::ActivityOptions = #constant;
+                #input_type
+                type Output = #output_type;
+                fn states() -> ::std::vec::Vec<#krate::StateType> {
+                    ::std::vec![#(#krate::StateType::of::<#states>()),*]
+                }
+                fn run(#acx: #krate::ActivityCx, #input: Self::Input) -> #krate::__private::AttemptFuture<Self::Output> {
+                    #run
+                }
+            }
+        };
+    }
+}
+
+/// `async fn`, or a plain `fn` that says that it blocks.
+fn asyncness(
+    options: &ActivityOptions,
+    function: &Function,
+    errors: &mut Errors,
+) -> Option<Token![async]> {
+    let ident = &function.sig.ident;
+    match (function.sig.asyncness, options.blocking) {
+        (Some(asyncness), Some(blocking)) => {
+            errors.at(
+                blocking,
+                format!("a `blocking` activity is a plain `fn`\n\nhelp: write `fn {ident}`, or leave `blocking` away"),
+            );
+            Some(asyncness)
+        }
+        (None, None) => {
+            errors.at(
+                function.sig.fn_token.span,
+                format!(
+                    "an activity is an `async fn`, or a plain `fn` that is `blocking`\n\n\
+                     help: write `async fn {ident}`, or `#[activity(blocking, ..)]` to run it on a thread of its own"
+                ),
+            );
+            None
+        }
+        (asyncness, _) => asyncness,
+    }
+}

@@ -1,0 +1,139 @@
+//! `#[durable]`: a function whose future a workflow may wait for, because it was checked too.
+
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+use syn::{FnArg, Ident, Pat, PatIdent, ReturnType, Signature, Type};
+
+use super::as_written;
+use crate::errors::Errors;
+use crate::inputs::generated_name;
+use crate::lower::{Lowered, lower};
+use crate::options::DurableOptions;
+use crate::parse::{Body, Function};
+
+pub(super) fn expand(
+    options: &DurableOptions,
+    function: Function,
+    errors: &mut Errors,
+) -> TokenStream {
+    let krate = &options.krate;
+    let Some(asyncness) = function.sig.asyncness else {
+        errors.at(
+            function.sig.fn_token.span,
+            format!("`#[durable]` goes on an `async fn`\n\nhelp: a function that waits for nothing needs no attribute; one that waits is `async fn {}`", function.sig.ident),
+        );
+        return as_written(function);
+    };
+
+    let Function {
+        attrs,
+        vis,
+        mut sig,
+        body,
+    } = function;
+    let context = context(&sig);
+    let Lowered { body, sites, .. } = lower(
+        krate,
+        &sig.ident.unraw().to_string(),
+        context.as_ref(),
+        body,
+        errors,
+    );
+
+    let output = match &sig.output {
+        ReturnType::Type(_, ty) => quote!(#ty),
+        ReturnType::Default => quote!(()),
+    };
+    let coerced = coerced(&sig.output);
+    sig.asyncness = None;
+    // The `impl` has the macro's span: so the capture rules of this crate's edition apply, and
+    // borrowed arguments need no lifetime in older editions either.
+    sig.output = syn::parse_quote!(-> #krate::__private::Durably<impl ::core::future::Future<Output = #output>>);
+    let moved = moved(&mut sig);
+
+    if let Body::Missing = body {
+        return quote!(#(#attrs)* #vis #sig;);
+    }
+    let statements = body.statements();
+    let future = quote_spanned!(asyncness.span=> async move);
+    quote! {
+        #(#attrs)* #vis #sig {
+            #sites
+            #krate::__private::durably(#future { #coerced #moved #statements })
+        }
+    }
+}
+
+/// The parameter that is the context: by its type, else by its name.
+fn context(sig: &Signature) -> Option<Ident> {
+    let mut named = None;
+    for argument in &sig.inputs {
+        let FnArg::Typed(argument) = argument else {
+            continue;
+        };
+        let Pat::Ident(pat) = &*argument.pat else {
+            continue;
+        };
+        let ty = match &*argument.ty {
+            Type::Reference(reference) => &*reference.elem,
+            ty => ty,
+        };
+        match ty {
+            Type::Path(path)
+                if path
+                    .path
+                    .segments
+                    .last()
+                    .is_some_and(|last| last.ident == "Cx") =>
+            {
+                return Some(pat.ident.clone());
+            }
+            _ if pat.ident == "cx" => named = Some(pat.ident.clone()),
+            _ => {}
+        }
+    }
+    named
+}
+
+/// Fixes the type of the block before the first `return` or the last expression does, so that
+/// both coerce as in an `async fn`: `&String` to `&str`, a box to a box of a trait object.
+fn coerced(output: &ReturnType) -> TokenStream {
+    match output {
+        ReturnType::Type(_, ty)
+            if !matches!(**ty, Type::ImplTrait(_) | Type::Never(_) | Type::Infer(_)) =>
+        {
+            quote_spanned! {ty.span()=>
+                #[allow(unreachable_code, clippy::all, clippy::pedantic, clippy::nursery, clippy::restriction)]
+                if false {
+                    let __ret: #ty = loop {};
+                    return __ret;
+                }
+            }
+        }
+        _ => TokenStream::new(),
+    }
+}
+
+/// Moves all arguments into the future, used or not: an `async fn` does that.
+fn moved(sig: &mut Signature) -> TokenStream {
+    let mut moved = TokenStream::new();
+    for (index, argument) in sig.inputs.iter_mut().enumerate() {
+        let FnArg::Typed(argument) = argument else {
+            continue;
+        };
+        let name = generated_name(&argument.pat, index);
+        let plain = Pat::Ident(PatIdent {
+            attrs: Vec::new(),
+            by_ref: None,
+            mutability: None,
+            ident: name.clone(),
+            subpat: None,
+        });
+        let pat = std::mem::replace(&mut *argument.pat, plain);
+        let attrs = &argument.attrs;
+        moved.extend(quote!(#(#attrs)* let #pat = #name;));
+    }
+    moved
+}

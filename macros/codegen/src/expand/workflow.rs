@@ -1,0 +1,136 @@
+//! `#[workflow]`: a callable that starts a child, a type that names it, and its code.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+
+use super::{Named, code_signature, input_type, internal, output_type, prescribed, unpacked};
+use crate::attributes::ItemAttributes;
+use crate::callees;
+use crate::errors::Errors;
+use crate::lower::{Lowered, lower};
+use crate::options::WorkflowOptions;
+use crate::parse::Function;
+use crate::signature::{Entry, Kind};
+
+pub(super) fn expand(
+    options: &WorkflowOptions,
+    mut function: Function,
+    errors: &mut Errors,
+) -> TokenStream {
+    let attributes = ItemAttributes::of_workflow(std::mem::take(&mut function.attrs), errors);
+    let Entry {
+        context,
+        inputs,
+        output,
+        broken,
+    } = Entry::check(Kind::Workflow, &function.sig, errors);
+    let named = Named::new(
+        &options.krate,
+        &function,
+        &attributes,
+        options.name.as_ref(),
+    );
+    let Named {
+        krate,
+        ident,
+        vis,
+        name,
+        ..
+    } = &named;
+    let cfg = &attributes.cfg;
+
+    let body = function.body.clone();
+    let context_name = context.as_ref().and_then(|context| context.name.as_ref());
+    let Lowered {
+        body,
+        sites,
+        callees,
+    } = lower(krate, &ident.to_string(), context_name, body, errors);
+
+    let callable = named.callable(&function, &inputs, &format_ident!("Child"), broken);
+    let marker = named.marker();
+    let assertions = named.assertions(&inputs, output.as_ref(), "assert_workflow_result");
+    let graph = graph(&named, &callees);
+    let (prescribed, code_attributes) = (prescribed(), &attributes.code);
+    let code = Ident::new("__body", ident.span());
+    let asyncness = function
+        .sig
+        .asyncness
+        .or_else(|| Some(syn::Token![async](function.sig.fn_token.span)));
+    let signature = code_signature(&function, code.clone(), asyncness);
+
+    let (cx, input) = (internal("cx"), internal("input"));
+    let run = match &context {
+        Some(context) if !broken => {
+            let unpacked = unpacked(&inputs, &input);
+            let arguments = inputs.passed_on();
+            let cx = if context.borrowed {
+                quote_spanned!(context.span=> &#cx)
+            } else {
+                quote_spanned!(context.span=> #cx)
+            };
+            quote!(#unpacked #code(#cx, #arguments).await)
+        }
+        _ => quote!(let _ = (#cx, #input); ::core::unreachable!()),
+    };
+    let (input_type, output_type) = (input_type(&inputs, broken), output_type(output.as_ref()));
+
+    quote! {
+        #callable
+        #marker
+        #(#cfg)*
+        #[allow(dead_code, unreachable_pub)]
+        impl #ident {
+            /// The name under which histories know it.
+            #vis const NAME: &'static str = #name;
+            /// What is known of it before it runs.
+            #vis const GRAPH: &'static #krate::Graph = <#ident as #krate::Workflow>::GRAPH;
+        }
+        #(#cfg)*
+        const _: () = {
+            #assertions
+            #sites
+            #graph
+            #[allow(dead_code)]
+            #prescribed
+            #(#code_attributes)*
+            #signature #body
+            impl #krate::Workflow for #ident {
+                const NAME: &'static str = #name;
+                const GRAPH: &'static #krate::Graph = &__GRAPH;
+                #input_type
+                type Output = #output_type;
+                async fn body(#cx: #krate::Cx, #input: Self::Input) -> Self::Output {
+                    #run
+                }
+            }
+        };
+    }
+}
+
+/// `static __GRAPH`, with the place of the function's name.
+fn graph(named: &Named<'_>, callees: &[String]) -> TokenStream {
+    let Named {
+        krate, ident, name, ..
+    } = named;
+    let callees = callees::resolve(callees, ident.span())
+        .into_iter()
+        .map(|callee| {
+            let name = callee.name;
+            let kind = if callee.is_activity {
+                format_ident!("Activity")
+            } else {
+                format_ident!("Unknown")
+            };
+            quote!(#krate::Callee { name: #name, kind: #krate::CalleeKind::#kind })
+        });
+    let place = quote_spanned!(ident.span()=> file: ::core::file!(), line: ::core::line!());
+    quote! {
+        static __GRAPH: #krate::Graph = #krate::Graph {
+            name: #name,
+            #place,
+            manifest_dir: ::core::option_env!("CARGO_MANIFEST_DIR"),
+            callees: &[#(#callees),*],
+        };
+    }
+}

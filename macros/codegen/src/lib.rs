@@ -1,0 +1,43 @@
+//! What the attributes of Perennial do, as an ordinary library over `proc_macro2`.
+//!
+//! The proc-macro crate is a shell around these three functions, so everything here can be
+//! tested without a compiler. A function goes through four steps:
+//!
+//! | step   | what happens                                                    | where |
+//! |--------|-----------------------------------------------------------------|-------|
+//! | parse  | options, attributes, signature and body, the body tolerantly     | `options`, `parse` |
+//! | check  | is the signature one that a history can feed?                     | `signature`, `inputs` |
+//! | lower  | awaits get a type check and a call site; callees are collected   | `lower` |
+//! | expand | the items are put together                                       | `expand` |
+//!
+//! All findings go into one sink ([`errors`]) and the item is emitted whatever was found, so
+//! one mistake gives one error and no "cannot find function" follows from it.
+
+mod attributes;
+mod callees;
+mod errors;
+mod expand;
+mod inputs;
+mod lower;
+mod options;
+mod parse;
+mod signature;
+mod states;
+mod suggest;
+
+use proc_macro2::TokenStream;
+
+/// Expands `#[workflow]`: `attr` is what stands in its parentheses, `item` the function below it.
+pub fn workflow(attr: TokenStream, item: TokenStream) -> TokenStream {
+    expand::workflow(attr, item)
+}
+
+/// Expands `#[activity(..)]`: `attr` is what stands in its parentheses, `item` the function below it.
+pub fn activity(attr: TokenStream, item: TokenStream) -> TokenStream {
+    expand::activity(attr, item)
+}
+
+/// Expands `#[durable]`: `attr` is what stands in its parentheses, `item` the function below it.
+pub fn durable(attr: TokenStream, item: TokenStream) -> TokenStream {
+    expand::durable(attr, item)
+}

@@ -1,0 +1,202 @@
+//! The body, rewritten so that a workflow waits only for what its history records.
+//!
+//! `expr.await` becomes `await_durable(&__SITES[n], expr).await`: a call with a bound, which
+//! checks the type of what is awaited and tells the operation where in the source it was asked
+//! for. Spans decide every message about it. The path and the parentheses carry the span of
+//! `await`, the argument keeps its own; so rustc underlines what is awaited when it is not
+//! durable, and `await` when the result has another type than expected. A single token with the
+//! macro's own span would move the whole error to the attribute.
+
+mod labels;
+mod macros;
+mod sites;
+
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::visit_mut::{self, VisitMut};
+use syn::{Expr, ExprMethodCall, Path};
+
+use self::labels::Labels;
+use self::sites::Sites;
+use crate::errors::Errors;
+use crate::parse::Body;
+
+/// A rewritten body.
+#[derive(Debug)]
+pub(crate) struct Lowered {
+    pub(crate) body: Body,
+    /// The static that the rewritten awaits refer to; nothing if there are none.
+    pub(crate) sites: TokenStream,
+    /// The functions that are called with the context, by name, each once.
+    pub(crate) callees: Vec<String>,
+}
+
+/// Rewrites the body of the workflow or durable function `function`, whose context is `context`.
+pub(crate) fn lower(
+    krate: &Path,
+    function: &str,
+    context: Option<&Ident>,
+    mut body: Body,
+    errors: &mut Errors,
+) -> Lowered {
+    let mut lowering = Lowering {
+        krate,
+        labels: Labels::new(context),
+        sites: Sites::default(),
+        callees: Vec::new(),
+        errors,
+    };
+    match &mut body {
+        Body::Parsed(block) => lowering.visit_block_mut(block),
+        Body::Opaque(_, error) => lowering.errors.take(error.clone()),
+        Body::Missing => {}
+    }
+    let Lowering { sites, callees, .. } = lowering;
+    Lowered {
+        body,
+        sites: sites.into_static(krate, function),
+        callees,
+    }
+}
+
+struct Lowering<'a> {
+    krate: &'a Path,
+    labels: Labels,
+    sites: Sites,
+    callees: Vec<String>,
+    errors: &'a mut Errors,
+}
+
+impl Lowering<'_> {
+    /// `await_durable(&__SITES[n], expr)`, with `span` on all that is ours.
+    fn checked(&mut self, label: String, span: Span, mut expr: Expr) -> TokenStream {
+        self.visit_expr_mut(&mut expr);
+        let site = self.sites.add(label, span);
+        // As an argument they would be redundant, and rustc would say so.
+        while let Expr::Paren(paren) = expr {
+            expr = *paren.expr;
+        }
+        self.call(
+            "await_durable",
+            span,
+            quote_spanned!(span=> &__SITES[#site], #expr),
+        )
+    }
+
+    /// A call of a private function of the sdk, with `span` on the path and the parentheses.
+    fn call(&self, function: &str, span: Span, arguments: TokenStream) -> TokenStream {
+        let krate = respanned(self.krate, span);
+        let function = Ident::new(function, span);
+        let mut parentheses = Group::new(Delimiter::Parenthesis, arguments);
+        parentheses.set_span(span);
+        quote_spanned!(span=> #krate::__private::#function #parentheses)
+    }
+
+    /// An argument that starts when it is polled later, by something that is not an await.
+    fn check_argument(&mut self, argument: &mut Expr) {
+        let label = self.labels.of(argument);
+        let span = first_span(argument);
+        let taken = take(argument);
+        *argument = Expr::Verbatim(self.checked(label, span, taken));
+    }
+
+    fn lower_await(&mut self, awaited: syn::ExprAwait) -> TokenStream {
+        let syn::ExprAwait {
+            attrs,
+            base,
+            dot_token,
+            await_token,
+        } = awaited;
+        let label = self.labels.of(&base);
+        let checked = self.checked(label, await_token.span, *base);
+        quote!(#(#attrs)* #checked #dot_token #await_token)
+    }
+
+    fn lower_async(&mut self, mut block: syn::ExprAsync) -> TokenStream {
+        visit_mut::visit_expr_async_mut(self, &mut block);
+        let attrs = std::mem::take(&mut block.attrs);
+        let durable = self.call("durably", block.async_token.span, block.to_token_stream());
+        quote!(#(#attrs)* #durable)
+    }
+
+    /// `set.submit(future)` and `cx.spawn(future)` start operations, so these need a place.
+    fn is_start(&self, call: &ExprMethodCall) -> bool {
+        call.args.len() == 1 && (call.method == "submit" || call.method == "spawn")
+    }
+}
+
+impl VisitMut for Lowering<'_> {
+    /// A function inside of the body is one of its own.
+    fn visit_item_mut(&mut self, _: &mut syn::Item) {}
+
+    fn visit_local_mut(&mut self, local: &mut syn::Local) {
+        let label = local
+            .init
+            .as_ref()
+            .and_then(|init| self.labels.of_operation(&init.expr));
+        visit_mut::visit_local_mut(self, local);
+        self.labels.bind(&local.pat, label);
+    }
+
+    fn visit_expr_mut(&mut self, expr: &mut Expr) {
+        match expr {
+            Expr::Await(_) => {
+                if let Expr::Await(awaited) = take(expr) {
+                    *expr = Expr::Verbatim(self.lower_await(awaited));
+                }
+            }
+            Expr::Async(_) => {
+                if let Expr::Async(block) = take(expr) {
+                    *expr = Expr::Verbatim(self.lower_async(block));
+                }
+            }
+            Expr::Closure(closure) if closure.asyncness.is_some() => {
+                // Its future has no name, and `|x| durably(async move ..)` would capture otherwise.
+                self.errors.under(
+                    &closure.asyncness,
+                    "what an `async` closure waits for cannot be checked\n\nhelp: write `|args| async move { .. }`",
+                );
+            }
+            Expr::MethodCall(call) if self.is_start(call) => {
+                self.visit_expr_mut(&mut call.receiver);
+                call.args
+                    .iter_mut()
+                    .for_each(|argument| self.check_argument(argument));
+            }
+            Expr::Call(call) => {
+                if let Some(callee) = self.labels.callee(call)
+                    && !self.callees.contains(&callee)
+                {
+                    self.callees.push(callee);
+                }
+                visit_mut::visit_expr_call_mut(self, call);
+            }
+            Expr::Macro(call) => self.lower_macro(&mut call.mac),
+            _ => visit_mut::visit_expr_mut(self, expr),
+        }
+    }
+
+    fn visit_stmt_macro_mut(&mut self, call: &mut syn::StmtMacro) {
+        self.lower_macro(&mut call.mac);
+    }
+}
+
+fn take(expr: &mut Expr) -> Expr {
+    std::mem::replace(expr, Expr::Verbatim(TokenStream::new()))
+}
+
+/// On stable the spans of several tokens cannot be joined, so the first stands for all.
+fn first_span(expr: &Expr) -> Span {
+    syn::spanned::Spanned::span(expr)
+}
+
+/// The same path with another span on every token.
+fn respanned(path: &Path, span: Span) -> TokenStream {
+    path.to_token_stream()
+        .into_iter()
+        .map(|mut token| {
+            token.set_span(span);
+            token
+        })
+        .collect()
+}

@@ -1,0 +1,204 @@
+//! What stands in the parentheses of an attribute.
+//!
+//! The list is cut at its commas before anything is parsed, so that a mistake in one option does
+//! not hide one in the next.
+
+mod activity;
+
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::ext::IdentExt;
+use syn::parse::{ParseStream, Parser};
+use syn::{LitStr, Path};
+
+pub(crate) use self::activity::ActivityOptions;
+use crate::errors::Errors;
+use crate::suggest::closest;
+
+/// One option: `blocking`, `name = "charge"`, `retry(attempts = 5)`.
+struct Given {
+    name: Ident,
+    value: Value,
+}
+
+enum Value {
+    None,
+    Assigned(TokenStream),
+    Listed(TokenStream),
+}
+
+impl Given {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Given> {
+        let name = input.call(Ident::parse_any)?;
+        let value = if input.peek(syn::Token![=]) {
+            input.parse::<syn::Token![=]>()?;
+            if input.is_empty() {
+                return Err(syn::Error::new(
+                    name.span(),
+                    format!("`{name} = ` needs a value"),
+                ));
+            }
+            Value::Assigned(input.parse()?)
+        } else if input.peek(syn::token::Paren) {
+            let inside;
+            syn::parenthesized!(inside in input);
+            Value::Listed(inside.parse()?)
+        } else {
+            Value::None
+        };
+        Ok(Given { name, value })
+    }
+
+    /// The option's value as a string that is not empty.
+    fn text(&self, example: &str, errors: &mut Errors) -> Option<LitStr> {
+        if let Value::Assigned(tokens) = &self.value
+            && let Ok(text) = syn::parse2::<LitStr>(tokens.clone())
+        {
+            if text.value().trim().is_empty() {
+                errors.at(text.span(), format!("`{}` cannot be empty", self.name));
+                return None;
+            }
+            return Some(text);
+        }
+        self.wants(&format!("{} = {example}", self.name), errors);
+        None
+    }
+
+    fn path(&self, errors: &mut Errors) -> Option<Path> {
+        if let Value::Assigned(tokens) = &self.value {
+            let path = Path::parse_mod_style.parse2(tokens.clone()).or_else(|_| {
+                syn::parse2::<LitStr>(tokens.clone())?.parse_with(Path::parse_mod_style)
+            });
+            if let Ok(path) = path {
+                return Some(path);
+            }
+        }
+        self.wants(&format!("{} = path::of::the_crate", self.name), errors);
+        None
+    }
+
+    /// For an option that takes nothing.
+    fn alone(&self, errors: &mut Errors) {
+        if !matches!(self.value, Value::None) {
+            errors.at(self.name.span(), format!("`{}` takes no value", self.name));
+        }
+    }
+
+    fn wants(&self, form: &str, errors: &mut Errors) {
+        let value = match &self.value {
+            Value::Assigned(value) => value.clone(),
+            Value::Listed(_) | Value::None => TokenStream::new(),
+        };
+        let at = if value.is_empty() {
+            self.name.to_token_stream()
+        } else {
+            value
+        };
+        errors.under(at, format!("write `{form}`"));
+    }
+}
+
+/// Cuts a list at its commas and parses each piece on its own.
+fn given(attr: TokenStream, errors: &mut Errors) -> Vec<Given> {
+    let mut found: Vec<Given> = Vec::new();
+    for piece in pieces(attr) {
+        match Given::parse.parse2(piece) {
+            Ok(option) if found.iter().any(|other| other.name == option.name) => {
+                errors.at(
+                    option.name.span(),
+                    format!("`{}` is given twice", option.name),
+                );
+            }
+            Ok(option) => found.push(option),
+            Err(error) => errors.take(error),
+        }
+    }
+    found
+}
+
+fn pieces(tokens: TokenStream) -> Vec<TokenStream> {
+    let mut pieces = vec![TokenStream::new()];
+    for token in tokens {
+        match (&token, pieces.last_mut()) {
+            (TokenTree::Punct(punct), _) if punct.as_char() == ',' => {
+                pieces.push(TokenStream::new())
+            }
+            (_, Some(piece)) => piece.extend([token]),
+            (_, None) => {}
+        }
+    }
+    pieces.retain(|piece| !piece.is_empty());
+    pieces
+}
+
+/// An option that the attribute does not have.
+fn unknown(attribute: &str, name: &Ident, known: &[&str], errors: &mut Errors) {
+    let list = match known {
+        [one] => format!("its only option is `{one}`"),
+        [all @ .., last] => {
+            let all: Vec<String> = all.iter().map(|option| format!("`{option}`")).collect();
+            format!("the options are {} and `{last}`", all.join(", "))
+        }
+        [] => "it has none".to_owned(),
+    };
+    let meant = match closest(&name.to_string(), known) {
+        Some(meant) => format!("did you mean `{meant}`? "),
+        None => String::new(),
+    };
+    errors.at(
+        name.span(),
+        format!("{attribute} has no option `{name}`\n\nhelp: {meant}{list}"),
+    );
+}
+
+/// `::perennial`, unless an option says otherwise.
+fn default_crate() -> Path {
+    let mut path: Path = Path::from(Ident::new("perennial", Span::call_site()));
+    path.leading_colon = Some(syn::token::PathSep::default());
+    path
+}
+
+/// `#[workflow(name = "..", crate = path)]`
+#[derive(Debug)]
+pub(crate) struct WorkflowOptions {
+    pub(crate) name: Option<LitStr>,
+    pub(crate) krate: Path,
+}
+
+impl WorkflowOptions {
+    pub(crate) fn parse(attr: TokenStream, errors: &mut Errors) -> Self {
+        let mut options = WorkflowOptions {
+            name: None,
+            krate: default_crate(),
+        };
+        for option in given(attr, errors) {
+            match option.name.to_string().as_str() {
+                "name" => options.name = option.text("\"order\"", errors),
+                "crate" => options.krate = option.path(errors).unwrap_or(options.krate),
+                _ => unknown("`#[workflow]`", &option.name, &["name", "crate"], errors),
+            }
+        }
+        options
+    }
+}
+
+/// `#[durable(crate = path)]`
+#[derive(Debug)]
+pub(crate) struct DurableOptions {
+    pub(crate) krate: Path,
+}
+
+impl DurableOptions {
+    pub(crate) fn parse(attr: TokenStream, errors: &mut Errors) -> Self {
+        let mut options = DurableOptions {
+            krate: default_crate(),
+        };
+        for option in given(attr, errors) {
+            match option.name.to_string().as_str() {
+                "crate" => options.krate = option.path(errors).unwrap_or(options.krate),
+                _ => unknown("`#[durable]`", &option.name, &["crate"], errors),
+            }
+        }
+        options
+    }
+}

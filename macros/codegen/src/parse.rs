@@ -1,0 +1,96 @@
+//! The function below the attribute: signature strictly, body tolerantly.
+
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::parse::{Parse, ParseStream, Parser};
+use syn::{AttrStyle, Attribute, Block, Signature, Stmt, Visibility};
+
+/// A function as it was written.
+#[derive(Debug)]
+pub(crate) struct Function {
+    /// Inner attributes of the body (`#![allow(..)]`) have become outer ones, because the
+    /// statements may move into a block, where attributes are not stable.
+    pub(crate) attrs: Vec<Attribute>,
+    pub(crate) vis: Visibility,
+    pub(crate) sig: Signature,
+    pub(crate) body: Body,
+}
+
+/// What follows the signature.
+#[derive(Debug, Clone)]
+pub(crate) enum Body {
+    /// Statements that can be looked into.
+    Parsed(Block),
+    /// Something syn does not understand, half typed perhaps. It is passed on untouched, so
+    /// that an editor still sees the locals and rustc reports the place.
+    Opaque(Group, syn::Error),
+    /// `fn name();` in a trait.
+    Missing,
+}
+
+impl Parse for Function {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let mut attrs = input.call(Attribute::parse_outer)?;
+        let vis = input.parse()?;
+        let sig = input.parse()?;
+        let body = if input.peek(syn::Token![;]) {
+            input.parse::<syn::Token![;]>()?;
+            Body::Missing
+        } else {
+            let TokenTree::Group(group) = input.parse()? else {
+                return Err(input.error("expected the body of the function"));
+            };
+            body(group, &mut attrs)
+        };
+        Ok(Function {
+            attrs,
+            vis,
+            sig,
+            body,
+        })
+    }
+}
+
+fn body(group: Group, attrs: &mut Vec<Attribute>) -> Body {
+    let inside = |input: ParseStream<'_>| {
+        Ok((
+            input.call(Attribute::parse_inner)?,
+            input.call(Block::parse_within)?,
+        ))
+    };
+    let parsed: syn::Result<(Vec<Attribute>, Vec<Stmt>)> = inside.parse2(group.stream());
+    match parsed {
+        Ok((inner, stmts)) => {
+            attrs.extend(inner.into_iter().map(|attr| Attribute {
+                style: AttrStyle::Outer,
+                ..attr
+            }));
+            let brace_token = syn::token::Brace {
+                span: group.delim_span(),
+            };
+            Body::Parsed(Block { brace_token, stmts })
+        }
+        Err(error) => Body::Opaque(group, error),
+    }
+}
+
+impl Body {
+    /// The tokens between the braces.
+    pub(crate) fn statements(&self) -> TokenStream {
+        match self {
+            Body::Parsed(block) => block.stmts.iter().map(ToTokens::to_token_stream).collect(),
+            Body::Opaque(group, _) => group.stream(),
+            Body::Missing => TokenStream::new(),
+        }
+    }
+}
+
+impl ToTokens for Body {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        match self {
+            Body::Parsed(block) => block.to_tokens(tokens),
+            Body::Opaque(group, _) => group.to_tokens(tokens),
+            Body::Missing => Group::new(Delimiter::Brace, TokenStream::new()).to_tokens(tokens),
+        }
+    }
+}

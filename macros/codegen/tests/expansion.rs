@@ -1,0 +1,76 @@
+//! What the attributes expand to, as snapshots.
+
+#![allow(clippy::unwrap_used)]
+
+mod expanded;
+
+use expanded::{activity, durable, workflow};
+
+#[test]
+fn an_activity() {
+    insta::assert_snapshot!(activity(
+        r#"idempotent, attempt = "30s", retry(attempts = 5, initial = "200ms", cap = "1m", factor = 2)"#,
+        "
+        /// Charges the card.
+        pub async fn charge_card(acx: &ActivityCx, mut order: Order, _note: String) -> Result<Receipt, Failure<Declined>> {
+            let bank = acx.state::<Bank>();
+            order.cents += 1;
+            Ok(bank.charge(&order).await?)
+        }
+        ",
+    ));
+}
+
+#[test]
+fn a_blocking_activity_without_inputs() {
+    insta::assert_snapshot!(activity(
+        "pure, blocking",
+        "fn count(acx: ActivityCx) -> Result<u64, Failure> { Ok(1) }"
+    ));
+}
+
+#[test]
+fn a_workflow() {
+    insta::assert_snapshot!(workflow(
+        "",
+        "
+        /// Fulfils an order.
+        pub async fn fulfil(cx: &Cx, order: Order) -> Result<Shipped, OrderError> {
+            let receipt = charge_card(cx, order.clone()).retry(Retry::new()).await?;
+            for item in order.items {
+                ship(cx, item).await?;
+            }
+            let (a, b) = perennial::join!(cx.sleep(D), async { ship(cx, 1).await });
+            let all = vec![ship(cx, 1).await, (&mut later).await];
+            select! {
+                x = cx.sleep(D) => { notify(cx).await? }
+                Some(_) | None = set.next() => 2,
+            }
+            set.submit(ship(cx, 2));
+            Ok(Shipped { receipt })
+        }
+        ",
+    ));
+}
+
+#[test]
+fn a_durable_method() {
+    insta::assert_snapshot!(durable(
+        "",
+        "
+        pub(crate) async fn helper<T: Data>(&self, cx: &Cx, mut name: &str, (a, _b): (u8, u8)) -> Result<T, Error> {
+            #![allow(unused)]
+            name = self.name(cx).await?;
+            return get(cx, name).await;
+        }
+        ",
+    ));
+}
+
+#[test]
+fn conditional_arguments() {
+    insta::assert_snapshot!(activity(
+        "pure",
+        r#"async fn a(acx: &ActivityCx, x: u32, #[cfg(feature = "gone")] gone: Missing, (y, z): (u8, u8)) -> Result<u32, E> { Ok(x) }"#,
+    ));
+}
