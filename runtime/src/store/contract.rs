@@ -1,0 +1,417 @@
+//! What a store is asked to do, in the words of the domain.
+//!
+//! Writes (`create`, `commit`, `deliver`, `claim`) are handed over with an [`Ack`] and answered once they
+//! are durable, refused, or unknown (S3, S4); writes that arrive together share one flush. They take effect
+//! in the order in which they were handed over, and each is guarded against the state that the earlier ones
+//! leave behind. Reads see what has been acknowledged.
+
+use std::fmt;
+
+use perennial::history::{Observation, Unit};
+use perennial::value::{Digest, Value};
+use perennial::{ActivityOptions, Namespace, RunKey, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use super::StoreError;
+
+/// Called once with the fate of a write, on a thread of the store: it must not block.
+pub type Ack<T> = Box<dyn FnOnce(Result<T, StoreError>) + Send>;
+
+/// A process that may own runs, as the store counts them: each opening of a store gets a new number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Owner(pub u64);
+
+/// Counts the owners of one run. A write with a fence that is not the run's current one is refused.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Fence(pub u64);
+
+/// Keeps runs.
+pub trait Store: Send + Sync + fmt::Debug + 'static {
+    /// A number for this process that no other has had.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be made durable.
+    fn enroll(&self) -> Result<Owner, StoreError>;
+
+    /// Makes a run, or its next generation, and answers with its head. If there is such a run already, and
+    /// it is not the finished generation that [`Create::after`] names, nothing is written and the answer is
+    /// the head of what there is.
+    fn create(&self, create: Create, ack: Ack<Created>);
+
+    /// Writes all of `commit` or nothing. Refused when its fence or its sequence is not the run's.
+    fn commit(&self, commit: Commit, ack: Ack<()>);
+
+    /// Puts an observation into a run's queue and answers with its arrival number. Anybody may; it never
+    /// touches the history. Refused when the run is unknown or finished.
+    fn deliver(&self, deliver: Deliver, ack: Ack<u64>);
+
+    /// Makes `owner` the owner of the run under a new fence, and answers with the head.
+    fn claim(&self, run: RunKey, owner: Owner, ack: Ack<Head>);
+
+    /// All that is kept of a run beside its history; `None` when there is no such run.
+    ///
+    /// # Errors
+    ///
+    /// When something that is stored cannot be read.
+    fn load(&self, run: &RunKey) -> Result<Option<Loaded>, StoreError>;
+
+    /// At most `limit` units of a generation, from the one on that holds event number `from`.
+    ///
+    /// # Errors
+    ///
+    /// When a unit is damaged, of an unknown kind, or missing ([`StoreError::Gap`]); nothing is skipped (S5).
+    fn history(&self, run: &RunKey, generation: u64, from: u64, limit: usize) -> Result<Vec<Unit>, StoreError>;
+
+    /// What became of the attempts of a generation's activities that did not bring a result, in the order
+    /// in which that was recorded.
+    ///
+    /// # Errors
+    ///
+    /// When something that is stored cannot be read.
+    fn attempts(&self, run: &RunKey, generation: u64) -> Result<Vec<AttemptRecord>, StoreError>;
+
+    /// At most `limit` timers of all runs in the order of their deadlines, after the timer `after`.
+    ///
+    /// # Errors
+    ///
+    /// When something that is stored cannot be read.
+    fn due(&self, after: Option<&DueTimer>, limit: usize) -> Result<Vec<DueTimer>, StoreError>;
+
+    /// At most `limit` runs after the run `after`, in the order of their keys, that have something to do
+    /// without waiting for a timer: a row in the queue, an open task, or a blocked record. Runs for which
+    /// `artifact` is [unfit](BlockedRecord::unfit) are left out.
+    ///
+    /// # Errors
+    ///
+    /// When something that is stored cannot be read.
+    fn claimable(&self, artifact: &str, after: Option<&RunKey>, limit: usize) -> Result<Vec<RunKey>, StoreError>;
+
+    /// A page of runs in the order of their ids.
+    ///
+    /// # Errors
+    ///
+    /// When something that is stored cannot be read.
+    fn list(&self, query: &ListQuery) -> Result<Page, StoreError>;
+
+    /// Makes everything durable and lets go of the files. Later writes are refused as
+    /// [`StoreError::Closed`].
+    ///
+    /// # Errors
+    ///
+    /// When the last flush fails.
+    fn close(&self) -> Result<(), StoreError>;
+}
+
+/// What a run is, in one record.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Head {
+    /// The name of the workflow.
+    pub workflow: String,
+    /// The digest of the input.
+    pub input: Digest,
+    /// How it stands.
+    pub status: Status,
+    /// Which generation; the first is 1.
+    pub generation: u64,
+    /// The number of the last event in the generation's history; 0 when there is none.
+    pub sequence: u64,
+    /// Who owns it.
+    pub owner: Owner,
+    /// The fence of that owner.
+    pub fence: Fence,
+    /// The last arrival number given out in its queue.
+    pub arrivals: u64,
+    /// The last stamp in its history or queue.
+    pub stamp: Timestamp,
+    /// The number that its next operation gets.
+    pub next_operation: u64,
+    /// When the generation was made.
+    pub created: Timestamp,
+    /// When the generation ended.
+    pub finished: Option<Timestamp>,
+    /// Whether a blocked record exists that has not been cleared.
+    pub blocked: bool,
+}
+
+/// How a run stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Status {
+    /// It has not ended.
+    Running,
+    /// It returned a result.
+    Completed,
+    /// It returned an error.
+    Failed,
+}
+
+impl Status {
+    /// Whether nothing can happen to it any more.
+    #[must_use]
+    pub fn is_finished(self) -> bool {
+        self != Self::Running
+    }
+}
+
+/// Makes a run.
+#[derive(Clone, Debug)]
+pub struct Create {
+    /// The run.
+    pub run: RunKey,
+    /// The name of the workflow.
+    pub workflow: String,
+    /// The digest of the input.
+    pub input: Digest,
+    /// `None`: there must be no such run. A number: the run's generation of that number must be its last
+    /// and finished, and this makes the next one.
+    pub after: Option<u64>,
+    /// Who owns it from the first moment.
+    pub owner: Owner,
+    /// What comes with it: its first unit, or its first row in the queue.
+    pub changes: Changes,
+}
+
+/// The answer to [`Store::create`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum Created {
+    /// The run was made.
+    New(Head),
+    /// There is one already.
+    Exists(Head),
+}
+
+/// Changes one run, by its owner.
+#[derive(Clone, Debug)]
+pub struct Commit {
+    /// The run.
+    pub run: RunKey,
+    /// The owner's fence.
+    pub fence: Fence,
+    /// The generation that is changed.
+    pub generation: u64,
+    /// The number of the last event that the owner knows of.
+    pub sequence: u64,
+    /// What changes.
+    pub changes: Changes,
+}
+
+/// All that one write changes in a run: one commit, nothing beside it.
+#[derive(Clone, Debug, Default)]
+pub struct Changes {
+    /// Units that the history gets, numbered on from its last event.
+    pub units: Vec<Unit>,
+    /// Arrival numbers of queue rows that these units took.
+    pub taken: Vec<u64>,
+    /// Observations that the run's own queue gets.
+    pub enqueue: Vec<Observation>,
+    /// Tasks.
+    pub tasks: Vec<TaskChange>,
+    /// Timers.
+    pub timers: Vec<TimerChange>,
+    /// Attempts to be shown.
+    pub attempts: Vec<AttemptRecord>,
+    /// How the run stands from now on; `None`: as before.
+    pub status: Option<Status>,
+    /// The stamp of the write; the head's stamp never goes back.
+    pub stamp: Timestamp,
+    /// The number that the run's next operation gets; `None`: as before.
+    pub next_operation: Option<u64>,
+    /// Whether the run is blocked.
+    pub blocked: Option<BlockedChange>,
+}
+
+/// Puts an observation into a run's queue.
+#[derive(Clone, Debug)]
+pub struct Deliver {
+    /// The run.
+    pub run: RunKey,
+    /// What happened.
+    pub observation: Observation,
+    /// When; the row gets `max(at, the run's last stamp)` (S2).
+    pub at: Timestamp,
+    /// Tasks that this settles.
+    pub tasks: Vec<TaskChange>,
+}
+
+/// An activity that has to run: kept from the commit that schedules it to the one that takes its result.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Task {
+    /// The operation's number.
+    pub operation: u64,
+    /// The number of the first event of the unit that scheduled it, which holds its input.
+    pub unit: u64,
+    /// The activity's name.
+    pub name: String,
+    /// What it declares, and the call set.
+    pub options: ActivityOptions,
+    /// The number of the current attempt, from 1.
+    pub attempt: u32,
+    /// Who has begun, or may have begun, the current attempt (S20).
+    pub started: Option<Owner>,
+    /// The current attempt does not begin before.
+    pub not_before: Timestamp,
+    /// When it was scheduled.
+    pub scheduled: Timestamp,
+    /// What the attempt before said.
+    pub last_failure: Option<String>,
+}
+
+/// A change to a run's tasks.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TaskChange {
+    /// A new task, or a new state of one.
+    Put(Task),
+    /// The operation's task is done.
+    Remove(u64),
+}
+
+/// A change to a run's timers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimerChange {
+    /// A new timer.
+    Put {
+        /// The operation's number.
+        operation: u64,
+        /// When it fires.
+        deadline: Timestamp,
+    },
+    /// A timer that fired or was dropped.
+    Remove {
+        /// The operation's number.
+        operation: u64,
+        /// The deadline that it was put with.
+        deadline: Timestamp,
+    },
+}
+
+/// A timer of some run.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct DueTimer {
+    /// When it fires.
+    pub deadline: Timestamp,
+    /// The run.
+    pub run: RunKey,
+    /// The operation's number.
+    pub operation: u64,
+}
+
+/// What became of an attempt that brought the run no result.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AttemptRecord {
+    /// The operation's number.
+    pub operation: u64,
+    /// The attempt's number, from 1.
+    pub attempt: u32,
+    /// What became of it.
+    pub outcome: AttemptOutcome,
+    /// When that was recorded.
+    pub at: Timestamp,
+}
+
+/// How an attempt ended that brought the run no result.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum AttemptOutcome {
+    /// It returned a transient failure.
+    Failed {
+        /// What it said.
+        error: String,
+    },
+    /// It panicked.
+    Panicked {
+        /// What it said.
+        message: String,
+    },
+    /// It took longer than an attempt may.
+    DeadlineExceeded,
+    /// Its process ended before it did.
+    Lost,
+    /// It came to a result when the run had ended without it (S12).
+    Late {
+        /// The result.
+        result: Value,
+    },
+}
+
+/// A row of a run's queue.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Queued {
+    /// Its arrival number.
+    pub arrival: u64,
+    /// Its stamp.
+    pub at: Timestamp,
+    /// What happened.
+    pub observation: Observation,
+}
+
+/// That a program could not go on with a run (S16).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BlockedRecord {
+    /// The program.
+    pub artifact: String,
+    /// The history does not fit the program, and never will.
+    pub unfit: bool,
+    /// The stable code of the error.
+    pub code: String,
+    /// The whole text of the error.
+    pub text: String,
+    /// All fields of the error.
+    pub details: Value,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// A change to a run's blocked records.
+#[derive(Clone, Debug, PartialEq)]
+pub enum BlockedChange {
+    /// A record, in place of an older one of the same artifact.
+    Put(BlockedRecord),
+    /// The run goes on: all records are removed.
+    Clear,
+}
+
+/// All that is kept of a run beside its history.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Loaded {
+    /// Its head.
+    pub head: Head,
+    /// Its open tasks by operation.
+    pub tasks: Vec<Task>,
+    /// Its timers: operation and deadline, by operation.
+    pub timers: Vec<(u64, Timestamp)>,
+    /// Its queue by arrival.
+    pub queue: Vec<Queued>,
+    /// Its blocked records.
+    pub blocked: Vec<BlockedRecord>,
+}
+
+/// Which runs to list.
+#[derive(Clone, Debug, Default)]
+pub struct ListQuery {
+    /// In which namespace.
+    pub namespace: Namespace,
+    /// Only runs of this workflow.
+    pub workflow: Option<String>,
+    /// Only runs that stand like this.
+    pub status: Option<Status>,
+    /// Only runs that are blocked, or only those that are not.
+    pub blocked: Option<bool>,
+    /// Only runs whose ids begin like this.
+    pub prefix: String,
+    /// Only runs after this one, which need not exist.
+    pub after: Option<perennial::RunId>,
+    /// At most so many.
+    pub limit: usize,
+}
+
+/// A page of runs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Page {
+    /// The runs.
+    pub runs: Vec<(perennial::RunId, Head)>,
+    /// Whether more runs follow the last of them.
+    pub more: bool,
+}

@@ -1,0 +1,140 @@
+//! What can go wrong with a store.
+
+use std::fmt;
+
+use perennial::RunKey;
+use perennial::wire::RecordError;
+
+use super::contract::Fence;
+
+/// What became of a write or a read that did not succeed.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// A guard did not hold: nothing was written.
+    Refused(Refusal),
+    /// It may or may not be durable. The caller forgets what it holds and loads again (S4).
+    Unknown {
+        /// What happened.
+        reason: String,
+    },
+    /// The store takes no writes any more: it was closed, or a write failed and it closed itself.
+    Closed {
+        /// Why.
+        reason: String,
+    },
+    /// What is stored is not what was written.
+    Damaged {
+        /// Where.
+        place: String,
+        /// What is wrong there.
+        problem: RecordError,
+    },
+    /// Events are missing in a history.
+    Gap {
+        /// The run.
+        run: RunKey,
+        /// The first event that is missing.
+        expected: u64,
+        /// The event that comes in its place; `None`: the history ends too early.
+        found: Option<u64>,
+    },
+    /// More than the store takes in one write (S15).
+    TooLarge {
+        /// What is too large.
+        what: &'static str,
+        /// Its size in bytes.
+        size: u64,
+        /// The bound in bytes.
+        limit: u64,
+    },
+    /// The system said no.
+    Io {
+        /// What was tried.
+        what: String,
+        /// What the system said.
+        error: String,
+    },
+}
+
+/// Which guard of a write did not hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// There is no such run.
+    NoRun {
+        /// The run.
+        run: RunKey,
+    },
+    /// The run has ended.
+    Finished {
+        /// The run.
+        run: RunKey,
+    },
+    /// Somebody else owns the run now.
+    Fenced {
+        /// The run.
+        run: RunKey,
+        /// The fence of the write.
+        given: Fence,
+        /// The run's fence.
+        current: Fence,
+    },
+    /// The history has other events than the writer knows of.
+    Moved {
+        /// The run.
+        run: RunKey,
+        /// Generation and last event that the writer knows of.
+        given: (u64, u64),
+        /// Those of the run.
+        current: (u64, u64),
+    },
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoRun { run } => write!(f, "there is no run {run}"),
+            Self::Finished { run } => write!(f, "run {run} has ended"),
+            Self::Fenced { run, given, current } => write!(
+                f,
+                "run {run} has another owner now (this one's fence is {}, the run's is {})",
+                given.0, current.0
+            ),
+            Self::Moved { run, given, current } => write!(
+                f,
+                "the history of run {run} has moved on: the writer knew event {} of generation {}, \
+                 the run stands at event {} of generation {}",
+                given.1, given.0, current.1, current.0
+            ),
+        }
+    }
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused(refusal) => write!(f, "{refusal}; nothing was written"),
+            Self::Unknown { reason } => write!(f, "it is not known whether the write is durable: {reason}"),
+            Self::Closed { reason } => write!(f, "the store is closed: {reason}"),
+            Self::Damaged { place, problem } => write!(
+                f,
+                "{place}: {problem}\n\nhelp: nothing was changed; keep a copy of the store's folder before \
+                 anything else, and restore a backup if there is one"
+            ),
+            Self::Gap { run, expected, found } => match found {
+                Some(found) => write!(
+                    f,
+                    "the history of run {run} has a gap: event {expected} is missing, event {found} comes next"
+                ),
+                None => write!(f, "the history of run {run} ends too early: event {expected} is missing"),
+            },
+            Self::TooLarge { what, size, limit } => {
+                write!(f, "{what} is {size} bytes long; the store takes at most {limit}")
+            }
+            Self::Io { what, error } => write!(f, "{what}: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for StoreError {}

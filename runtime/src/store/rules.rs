@@ -1,0 +1,285 @@
+//! What every store decides alike: which writes are refused, what they make of a head, and which units
+//! belong on a page. Nothing here stores anything.
+
+use perennial::history::{Observation, Unit, encode_unit};
+use perennial::value::MAX_VALUE_BYTES;
+use perennial::{RunId, RunKey};
+
+use super::contract::{
+    AttemptOutcome, BlockedChange, Changes, Commit, Create, Deliver, Fence, Head, ListQuery, Owner, Queued, Status,
+    TaskChange,
+};
+use super::{Refusal, StoreError};
+
+/// The largest unit, and the largest row of a queue, in bytes of its record (S15).
+pub const MAX_UNIT_BYTES: usize = 16 << 20;
+/// The longest text of an error or of a blocked record, in bytes.
+pub const MAX_TEXT_BYTES: usize = MAX_VALUE_BYTES;
+/// The longest name of a workflow, an activity or an artifact, in bytes.
+pub const MAX_NAME_BYTES: usize = 1_024;
+
+/// A write that is allowed: what it makes of the head, and the rows that the run's queue gets.
+#[derive(Debug)]
+pub(super) struct Resolved {
+    pub(super) head: Head,
+    pub(super) rows: Vec<Queued>,
+}
+
+/// What becomes of a creation.
+#[derive(Debug)]
+pub(super) enum Creation {
+    New(Resolved),
+    /// There is such a run already, and this one is not to follow it.
+    Exists(Head),
+}
+
+pub(super) fn create(existing: Option<&Head>, create: &Create) -> Result<Creation, StoreError> {
+    check_name("the name of the workflow", &create.workflow)?;
+    check_bounds(&create.changes)?;
+    let follows = match (existing, create.after) {
+        (None, None) => None,
+        (Some(head), Some(after)) if head.generation == after && head.status.is_finished() => Some(head),
+        (Some(head), _) => return Ok(Creation::Exists(head.clone())),
+        (None, Some(_)) => return Err(StoreError::Refused(Refusal::NoRun { run: create.run.clone() })),
+    };
+    let stamp = follows.map_or(create.changes.stamp, |head| head.stamp.max(create.changes.stamp));
+    let head = Head {
+        workflow: create.workflow.clone(),
+        input: create.input,
+        status: Status::Running,
+        generation: follows.map_or(1, |head| head.generation + 1),
+        sequence: 0,
+        owner: create.owner,
+        fence: Fence(follows.map_or(1, |head| head.fence.0 + 1)),
+        // Arrivals and operations are counted on over the generations of a run.
+        arrivals: follows.map_or(0, |head| head.arrivals),
+        stamp,
+        next_operation: follows.map_or(1, |head| head.next_operation),
+        created: stamp,
+        finished: None,
+        // Records of the generation before say nothing about the history that begins here.
+        blocked: false,
+    };
+    advance(&create.run, head, &create.changes).map(Creation::New)
+}
+
+pub(super) fn commit(head: Option<&Head>, commit: &Commit) -> Result<Resolved, StoreError> {
+    check_bounds(&commit.changes)?;
+    let run = || commit.run.clone();
+    let head = head.ok_or_else(|| StoreError::Refused(Refusal::NoRun { run: run() }))?;
+    if commit.fence != head.fence {
+        let refusal = Refusal::Fenced { run: run(), given: commit.fence, current: head.fence };
+        return Err(StoreError::Refused(refusal));
+    }
+    if (commit.generation, commit.sequence) != (head.generation, head.sequence) {
+        let given = (commit.generation, commit.sequence);
+        let refusal = Refusal::Moved { run: run(), given, current: (head.generation, head.sequence) };
+        return Err(StoreError::Refused(refusal));
+    }
+    let Changes { units, enqueue, status, .. } = &commit.changes;
+    if head.status.is_finished() && !(units.is_empty() && enqueue.is_empty() && status.is_none()) {
+        return Err(StoreError::Refused(Refusal::Finished { run: run() }));
+    }
+    advance(&commit.run, head.clone(), &commit.changes)
+}
+
+/// The stamp of a row is `max(at, the run's last stamp)` (S2).
+pub(super) fn deliver(head: Option<&Head>, deliver: &Deliver) -> Result<Resolved, StoreError> {
+    check_tasks(&deliver.tasks)?;
+    let head = head.ok_or_else(|| StoreError::Refused(Refusal::NoRun { run: deliver.run.clone() }))?;
+    if head.status.is_finished() {
+        return Err(StoreError::Refused(Refusal::Finished { run: deliver.run.clone() }));
+    }
+    let mut head = head.clone();
+    head.stamp = head.stamp.max(deliver.at);
+    let rows = vec![enqueue(&mut head, &deliver.observation)];
+    Ok(Resolved { head, rows })
+}
+
+pub(super) fn claim(run: &RunKey, head: Option<&Head>, owner: Owner) -> Result<Head, StoreError> {
+    let mut head = head.ok_or_else(|| StoreError::Refused(Refusal::NoRun { run: run.clone() }))?.clone();
+    head.owner = owner;
+    head.fence = Fence(head.fence.0 + 1);
+    Ok(head)
+}
+
+fn advance(run: &RunKey, mut head: Head, changes: &Changes) -> Result<Resolved, StoreError> {
+    head.stamp = head.stamp.max(changes.stamp);
+    for unit in &changes.units {
+        if unit.number != head.sequence + 1 {
+            let given = (head.generation, unit.number.saturating_sub(1));
+            let current = (head.generation, head.sequence);
+            return Err(StoreError::Refused(Refusal::Moved { run: run.clone(), given, current }));
+        }
+        head.sequence = unit.last();
+        head.stamp = head.stamp.max(unit.at);
+    }
+    let rows = changes.enqueue.iter().map(|observation| enqueue(&mut head, observation)).collect();
+    if let Some(next) = changes.next_operation {
+        head.next_operation = next;
+    }
+    if let Some(status) = changes.status {
+        head.status = status;
+        head.finished = status.is_finished().then_some(head.stamp);
+    }
+    match &changes.blocked {
+        Some(BlockedChange::Put(_)) => head.blocked = true,
+        Some(BlockedChange::Clear) => head.blocked = false,
+        None => {}
+    }
+    Ok(Resolved { head, rows })
+}
+
+fn enqueue(head: &mut Head, observation: &Observation) -> Queued {
+    head.arrivals += 1;
+    Queued { arrival: head.arrivals, at: head.stamp, observation: observation.clone() }
+}
+
+/// The unit's record, within its bound (S15).
+pub(super) fn unit_record(unit: &Unit) -> Result<Vec<u8>, StoreError> {
+    let record = encode_unit(unit);
+    check("a unit", record.len(), MAX_UNIT_BYTES)?;
+    Ok(record)
+}
+
+/// A row of a queue has the form of a unit without decisions, so that there is one way to write an
+/// observation; its number is the arrival.
+pub(super) fn row_record(row: &Queued) -> Result<Vec<u8>, StoreError> {
+    let Queued { arrival, at, observation } = row.clone();
+    let record = encode_unit(&Unit { number: arrival, at, observation, decisions: Vec::new() });
+    check("a row of the queue", record.len(), MAX_UNIT_BYTES)?;
+    Ok(record)
+}
+
+fn check_bounds(changes: &Changes) -> Result<(), StoreError> {
+    check_tasks(&changes.tasks)?;
+    for record in &changes.attempts {
+        match &record.outcome {
+            AttemptOutcome::Failed { error: text } | AttemptOutcome::Panicked { message: text } => {
+                check("the text of an attempt", text.len(), MAX_TEXT_BYTES)?;
+            }
+            AttemptOutcome::Late { result } => {
+                check("the late result of an attempt", result.as_json().len(), MAX_TEXT_BYTES)?;
+            }
+            AttemptOutcome::DeadlineExceeded | AttemptOutcome::Lost => {}
+        }
+    }
+    if let Some(BlockedChange::Put(record)) = &changes.blocked {
+        check_name("the name of an artifact", &record.artifact)?;
+        check_name("the code of an error", &record.code)?;
+        check("the text of a blocked record", record.text.len(), MAX_TEXT_BYTES)?;
+        check("the details of a blocked record", record.details.as_json().len(), MAX_TEXT_BYTES)?;
+    }
+    Ok(())
+}
+
+fn check_tasks(tasks: &[TaskChange]) -> Result<(), StoreError> {
+    for change in tasks {
+        if let TaskChange::Put(task) = change {
+            check_name("the name of an activity", &task.name)?;
+            check("the text of a failure", task.last_failure.as_ref().map_or(0, String::len), MAX_TEXT_BYTES)?;
+        }
+    }
+    Ok(())
+}
+
+fn check_name(what: &'static str, name: &str) -> Result<(), StoreError> {
+    check(what, name.len(), MAX_NAME_BYTES)
+}
+
+fn check(what: &'static str, size: usize, limit: usize) -> Result<(), StoreError> {
+    if size > limit {
+        return Err(StoreError::TooLarge { what, size: size as u64, limit: limit as u64 });
+    }
+    Ok(())
+}
+
+/// Whether the run has something to do without waiting for a timer. A task outlives its run's end (S12);
+/// rows that the end did not take wait for the next generation, if there ever is one.
+pub(super) fn has_work(head: &Head, tasks: bool, queue: bool) -> bool {
+    tasks || (!head.status.is_finished() && (queue || head.blocked))
+}
+
+/// Whether a run belongs to what is asked for, apart from its namespace and where the page begins.
+pub(super) fn is_listed(query: &ListQuery, id: &RunId, head: &Head) -> bool {
+    id.as_str().starts_with(&query.prefix)
+        && query.workflow.as_ref().is_none_or(|workflow| *workflow == head.workflow)
+        && query.status.is_none_or(|status| status == head.status)
+        && query.blocked.is_none_or(|blocked| blocked == head.blocked)
+}
+
+/// A page of a history, from `units` as they are stored: the one with the greatest number that is at most
+/// `from`, if there is one, and those after it. `end` is the last event that the generation must have.
+pub(super) fn page(
+    run: &RunKey,
+    end: u64,
+    from: u64,
+    limit: usize,
+    units: impl Iterator<Item = Result<Unit, StoreError>>,
+) -> Result<Vec<Unit>, StoreError> {
+    let from = from.max(1);
+    let mut page = Vec::new();
+    if from > end || limit == 0 {
+        return Ok(page);
+    }
+    let mut expected = None;
+    for unit in units {
+        let unit = unit?;
+        let missing = match expected {
+            None if unit.number > from => Some(1),
+            Some(expected) if unit.number != expected => Some(expected),
+            _ => None,
+        };
+        if let Some(expected) = missing {
+            return Err(StoreError::Gap { run: run.clone(), expected, found: Some(unit.number) });
+        }
+        expected = Some(unit.last() + 1);
+        // One that ends before `from` is followed by a gap, which the next turn finds.
+        if unit.last() >= from {
+            page.push(unit);
+        }
+        if page.len() == limit {
+            return Ok(page);
+        }
+    }
+    let expected = expected.unwrap_or(1);
+    if expected <= end {
+        return Err(StoreError::Gap { run: run.clone(), expected, found: None });
+    }
+    Ok(page)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use perennial::{Namespace, Timestamp};
+
+    fn unit(number: u64) -> Result<Unit, StoreError> {
+        let observation = Observation::TimerFired { operation: number };
+        Ok(Unit { number, at: Timestamp::default(), observation, decisions: Vec::new() })
+    }
+
+    fn numbers(from: u64, limit: usize, stored: &[u64]) -> Result<Vec<u64>, (u64, Option<u64>)> {
+        let run = RunKey::new(Namespace::default(), RunId::new("r").expect("a valid id"));
+        let first = stored.iter().rposition(|&number| number <= from.max(1)).unwrap_or(0);
+        let units = stored[first..].iter().map(|&number| unit(number));
+        match page(&run, 5, from, limit, units) {
+            Ok(units) => Ok(units.iter().map(|unit| unit.number).collect()),
+            Err(StoreError::Gap { expected, found, .. }) => Err((expected, found)),
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    #[test]
+    fn a_page_is_whole_or_an_error() {
+        assert_eq!(numbers(0, 9, &[1, 2, 3, 4, 5]), Ok(vec![1, 2, 3, 4, 5]));
+        assert_eq!(numbers(4, 9, &[1, 2, 3, 4, 5]), Ok(vec![4, 5]));
+        assert_eq!(numbers(2, 2, &[1, 2, 3, 4, 5]), Ok(vec![2, 3]));
+        assert_eq!(numbers(6, 9, &[1, 2, 3, 4, 5]), Ok(vec![]));
+        assert_eq!(numbers(1, 9, &[2, 3, 4, 5]), Err((1, Some(2))));
+        assert_eq!(numbers(1, 9, &[1, 2, 4, 5]), Err((3, Some(4))));
+        assert_eq!(numbers(3, 9, &[1, 2, 4, 5]), Err((3, Some(4))));
+        assert_eq!(numbers(1, 9, &[1, 2, 3]), Err((4, None)));
+        assert_eq!(numbers(1, 9, &[]), Err((1, None)));
+    }
+}
