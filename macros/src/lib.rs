@@ -1,20 +1,117 @@
 //! The attributes of Perennial. No logic lives here; see `perennial-codegen`.
+//!
+//! They are re-exported by the crate `perennial`, under whose paths the generated code names
+//! everything. Where that crate has another name, each attribute takes it: `crate = other_name`.
+//!
+//! `PERENNIAL_EXPAND=charge_card cargo check` prints what the attribute on `charge_card` made of it.
 
 use proc_macro::TokenStream;
 
-/// A workflow.
+/// A workflow: a function that is replayed from its history and goes on where it stopped.
+///
+/// ```ignore
+/// /// Charges and ships.
+/// #[workflow]
+/// pub async fn fulfil(cx: &Cx, order: Order) -> Result<Shipped, OrderError> {
+///     let receipt = charge_card(cx, order.clone()).await?;
+///     cx.sleep(days(1)).await?;
+///     ship(cx, order, receipt).await
+/// }
+///
+/// runtime.client().start(fulfil, "order-42", order).await?;
+/// assert_eq!(fulfil::NAME, "fulfil");
+/// ```
+///
+/// It takes `cx: &Cx` and then its inputs: owned data that serde can read and write. It returns a
+/// `Result`, which is written to the history.
+///
+/// It may wait only for what its history records: activities, what `cx` offers, functions with
+/// [`#[durable]`](macro@durable), and `async` blocks, `perennial::join!`, `try_join!` and `select!`
+/// over such. Any other `.await` does not compile, and the error says what to use instead.
+///
+/// # Options
+///
+/// | option | meaning | if it is left out |
+/// |---|---|---|
+/// | `name = ".."` | the name in histories; keep it when the function is renamed | the function's name |
+/// | `crate = path` | where the crate `perennial` is | `::perennial` |
+///
+/// # What it becomes
+///
+/// A function that creates the call and, under the same name, a type with the constants `NAME` and
+/// `GRAPH`. So a module of that name cannot stand beside it.
 #[proc_macro_attribute]
 pub fn workflow(attr: TokenStream, item: TokenStream) -> TokenStream {
     perennial_codegen::workflow(attr.into(), item.into()).into()
 }
 
-/// An activity.
+/// An activity: code that touches the world, called by workflows and run by the runtime.
+///
+/// ```ignore
+/// /// Charges the card. The provider deduplicates by key, so running twice is harmless.
+/// #[activity(idempotent, attempt = "30s", retry(attempts = 5, initial = "200ms", cap = "1m"))]
+/// async fn charge_card(acx: &ActivityCx, order: Order) -> Result<Receipt, Failure<Declined>> {
+///     let bank = acx.state::<Bank>();
+///     match bank.charge(&order, acx.idempotency_key()).await? {
+///         Charge::Done(receipt) => Ok(receipt),
+///         Charge::Declined(why) => Err(Failure::reject(Declined { why })),
+///     }
+/// }
+///
+/// let receipt = charge_card(cx, order).await?;        // in a workflow
+/// let receipt = charge_card::run(&acx, order).await?; // in a test of the activity itself
+/// ```
+///
+/// It takes `acx: &ActivityCx` and then its inputs: owned data that serde can read and write. It
+/// returns `Result<T, Failure<R>>`, or `Result<T, R>` if every error is final.
+///
+/// # Options
+///
+/// What happens when it runs twice has to be said, by one of the first two.
+///
+/// | option | meaning | if it is left out |
+/// |---|---|---|
+/// | `pure` | it has no effect: it is run again | |
+/// | `idempotent` | it has one, and with the same `acx.idempotency_key()` no second one: it is run again | |
+/// | `name = ".."` | the name in histories; keep it when the function is renamed | the function's name |
+/// | `attempt = "30s"` | the deadline of one attempt | the runtime's |
+/// | `timeout = "10m"` | the deadline of all attempts together | the runtime's |
+/// | `retry(attempts = 5, initial = "200ms", cap = "1m", factor = 2)` | how often, and after which waits, a transient failure is tried again; each part is optional | the runtime's |
+/// | `blocking` | it is a plain `fn` and runs on a thread where it may block | it is an `async fn` |
+/// | `state(Bank, Mailer)` | application state that functions it calls ask for; `acx.state::<Bank>()` in its own body is found without it | |
+/// | `crate = path` | where the crate `perennial` is | `::perennial` |
+///
+/// Durations are written as numbers with units: `"200ms"`, `"30s"`, `"1m 30s"`, `"2h"`.
+///
+/// # What it becomes
+///
+/// A function that creates the call and, under the same name, a type with the constant `NAME` and
+/// the function `run`, which is the code. So a module of that name cannot stand beside it. Lint
+/// levels act on both, documentation and `#[deprecated]` on the call, other attributes on the code.
 #[proc_macro_attribute]
 pub fn activity(attr: TokenStream, item: TokenStream) -> TokenStream {
     perennial_codegen::activity(attr.into(), item.into()).into()
 }
 
-/// A durable function.
+/// A function that a workflow may wait for, because its own awaits were checked too.
+///
+/// ```ignore
+/// #[durable]
+/// async fn charge_twice(cx: &Cx, order: &Order) -> Result<(), Error> {
+///     charge_card(cx, order.clone()).await?;
+///     charge_card(cx, order.clone()).await?;
+///     Ok(())
+/// }
+/// ```
+///
+/// It goes on any `async fn`: generic, borrowing, a method, a method of a trait or its
+/// implementation. A recursive call is boxed: `Box::pin(again(cx, n - 1)).await`.
+///
+/// # Options
+///
+/// | option | meaning | if it is left out |
+/// |---|---|---|
+/// | `crate = path` | where the crate `perennial` is | `::perennial` |
 #[proc_macro_attribute]
 pub fn durable(attr: TokenStream, item: TokenStream) -> TokenStream {
     perennial_codegen::durable(attr.into(), item.into()).into()

@@ -22,6 +22,7 @@ mod lower;
 mod options;
 mod parse;
 mod signature;
+mod source;
 mod states;
 mod suggest;
 

@@ -119,6 +119,14 @@ impl Lowering<'_> {
         quote!(#(#attrs)* #durable)
     }
 
+    fn note_callee(&mut self, callee: Option<String>) {
+        if let Some(callee) = callee
+            && !self.callees.contains(&callee)
+        {
+            self.callees.push(callee);
+        }
+    }
+
     /// `set.submit(future)` and `cx.spawn(future)` start operations, so these need a place.
     fn is_start(&self, call: &ExprMethodCall) -> bool {
         call.args.len() == 1 && (call.method == "submit" || call.method == "spawn")
@@ -153,7 +161,7 @@ impl VisitMut for Lowering<'_> {
             Expr::Closure(closure) if closure.asyncness.is_some() => {
                 // Its future has no name, and `|x| durably(async move ..)` would capture otherwise.
                 self.errors.under(
-                    &closure.asyncness,
+                    closure.asyncness,
                     "what an `async` closure waits for cannot be checked\n\nhelp: write `|args| async move { .. }`",
                 );
             }
@@ -164,12 +172,12 @@ impl VisitMut for Lowering<'_> {
                     .for_each(|argument| self.check_argument(argument));
             }
             Expr::Call(call) => {
-                if let Some(callee) = self.labels.callee(call)
-                    && !self.callees.contains(&callee)
-                {
-                    self.callees.push(callee);
-                }
+                self.note_callee(self.labels.callee(call));
                 visit_mut::visit_expr_call_mut(self, call);
+            }
+            Expr::MethodCall(call) => {
+                self.note_callee(self.labels.method_callee(call));
+                visit_mut::visit_expr_method_call_mut(self, call);
             }
             Expr::Macro(call) => self.lower_macro(&mut call.mac),
             _ => visit_mut::visit_expr_mut(self, expr),

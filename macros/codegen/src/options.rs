@@ -94,7 +94,7 @@ impl Given {
         } else {
             value
         };
-        errors.under(at, format!("write `{form}`"));
+        errors.under(at, format!("`{}` is written `{form}`", self.name));
     }
 }
 

@@ -3,7 +3,7 @@
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::parse::{Parse, ParseStream, Parser};
-use syn::{AttrStyle, Attribute, Block, Signature, Stmt, Visibility};
+use syn::{AttrStyle, Attribute, Block, Signature, Visibility};
 
 /// A function as it was written.
 #[derive(Debug)]
@@ -52,23 +52,28 @@ impl Parse for Function {
 }
 
 fn body(group: Group, attrs: &mut Vec<Attribute>) -> Body {
-    let inside = |input: ParseStream<'_>| {
+    // With the braces, so that an error at the end stands at the closing one.
+    let with_braces = |input: ParseStream<'_>| {
+        let inside;
+        let brace_token = syn::braced!(inside in input);
+        let inner = inside.call(Attribute::parse_inner)?;
         Ok((
-            input.call(Attribute::parse_inner)?,
-            input.call(Block::parse_within)?,
+            inner,
+            Block {
+                brace_token,
+                stmts: inside.call(Block::parse_within)?,
+            },
         ))
     };
-    let parsed: syn::Result<(Vec<Attribute>, Vec<Stmt>)> = inside.parse2(group.stream());
+    let parsed: syn::Result<(Vec<Attribute>, Block)> =
+        with_braces.parse2(TokenTree::from(group.clone()).into());
     match parsed {
-        Ok((inner, stmts)) => {
+        Ok((inner, block)) => {
             attrs.extend(inner.into_iter().map(|attr| Attribute {
                 style: AttrStyle::Outer,
                 ..attr
             }));
-            let brace_token = syn::token::Brace {
-                span: group.delim_span(),
-            };
-            Body::Parsed(Block { brace_token, stmts })
+            Body::Parsed(block)
         }
         Err(error) => Body::Opaque(group, error),
     }

@@ -171,10 +171,15 @@ fn context(
 ) -> Option<Context> {
     let (noun, wanted, parameter) = (kind.noun(), kind.context(), kind.context_parameter());
     let Some(first) = first else {
+        let asyncness = if sig.asyncness.is_some() {
+            "async "
+        } else {
+            ""
+        };
         errors.at(
             sig.paren_token.span.join(),
             format!(
-                "{noun} takes its context first\n\nhelp: write `fn {}({parameter})`",
+                "{noun} takes its context first\n\nhelp: write `{asyncness}fn {}({parameter})`",
                 sig.ident
             ),
         );

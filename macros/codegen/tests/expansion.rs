@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod expanded;
-
-use expanded::{activity, durable, workflow};
+use proc_macro2::TokenStream;
 
 #[test]
 fn an_activity() {
@@ -73,4 +71,31 @@ fn conditional_arguments() {
         "pure",
         r#"async fn a(acx: &ActivityCx, x: u32, #[cfg(feature = "gone")] gone: Missing, (y, z): (u8, u8)) -> Result<u32, E> { Ok(x) }"#,
     ));
+}
+
+fn activity(options: &str, item: &str) -> String {
+    formatted(perennial_codegen::activity(tokens(options), tokens(item)))
+}
+
+fn workflow(options: &str, item: &str) -> String {
+    formatted(perennial_codegen::workflow(tokens(options), tokens(item)))
+}
+
+fn durable(options: &str, item: &str) -> String {
+    let expanded = perennial_codegen::durable(tokens(options), tokens(item));
+    // A method may stand in an `impl` only.
+    match syn::parse2::<syn::File>(expanded.clone()) {
+        Ok(_) => formatted(expanded),
+        Err(_) => formatted(quote::quote!(impl Shop { #expanded })),
+    }
+}
+
+fn tokens(text: &str) -> TokenStream {
+    text.parse().unwrap()
+}
+
+/// Parsed again, because prettyplease knows the syntax tree only and rewritten parts are tokens.
+fn formatted(expanded: TokenStream) -> String {
+    let file = syn::parse_file(&expanded.to_string()).unwrap();
+    prettyplease::unparse(&file)
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use proc_macro2::Ident;
 use syn::ext::IdentExt;
-use syn::{Expr, ExprCall, Pat};
+use syn::{Expr, ExprCall, ExprMethodCall, Pat};
 
 /// Names operations, also through the variables that hold them.
 #[derive(Debug)]
@@ -71,6 +71,12 @@ impl Labels {
         } else {
             None
         }
+    }
+
+    /// The method that is called with the context: `shop.restock(cx, ..)`.
+    pub(super) fn method_callee(&self, call: &ExprMethodCall) -> Option<String> {
+        self.hands_over_context(call.args.first()?)
+            .then(|| call.method.unraw().to_string())
     }
 
     /// Remembers what a variable holds.

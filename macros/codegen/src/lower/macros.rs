@@ -46,26 +46,22 @@ const EXPRESSION_LISTS: &[&str] = &[
 ];
 
 /// Macros of other crates that await in what they expand to, and what to write instead.
-const FOREIGN: &[(&str, &str, &str)] = &[
+const FOREIGN: &[(&str, &str)] = &[
     (
         "join",
-        "perennial::join!",
-        "it runs all arms and is known to the history",
+        "`perennial::join!`, which does the same and checks its arms",
     ),
     (
         "try_join",
-        "perennial::try_join!",
-        "it stops at the first error and is known to the history",
+        "`perennial::try_join!`, which does the same and checks its arms",
     ),
     (
         "select",
-        "perennial::select!",
-        "its arms are tried in the order in which they are written",
+        "`perennial::select!`, which checks its arms and tries them in the order in which they are written",
     ),
     (
         "select_biased",
-        "perennial::select!",
-        "its arms are tried in the order in which they are written",
+        "`perennial::select!`, which checks its arms and tries them in the order in which they are written",
     ),
 ];
 
@@ -89,14 +85,14 @@ impl Lowering<'_> {
         else {
             return;
         };
-        if let Some((_, instead, why)) = FOREIGN
+        if let Some((_, instead)) = FOREIGN
             .iter()
-            .find(|(foreign, ..)| *foreign == name && is_foreign(call))
+            .find(|(foreign, _)| *foreign == name && is_foreign(call))
         {
             let written = path_text(call);
             self.errors.under(
                 macro_name(call),
-                format!("a workflow cannot use `{written}!`: what it waits for cannot be checked\n\nhelp: use `{instead}`: {why}"),
+                format!("a workflow cannot use `{written}!`: what it waits for cannot be checked\n\nhelp: use {instead}"),
             );
             return;
         }

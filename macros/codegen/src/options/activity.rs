@@ -10,6 +10,7 @@ use syn::{LitInt, LitStr, Path, Type};
 
 use super::{Given, Value, default_crate, given, unknown};
 use crate::errors::Errors;
+use crate::suggest::closest;
 
 const OPTIONS: &[&str] = &[
     "pure",
@@ -82,6 +83,7 @@ impl ActivityOptions {
             krate: default_crate(),
         };
         let mut class: Option<Ident> = None;
+        let mut misspelt_class = false;
         for option in given(attr, errors) {
             let name = option.name.to_string();
             match name.as_str() {
@@ -109,10 +111,14 @@ impl ActivityOptions {
                 }
                 "state" => options.states = types(&option, errors),
                 "crate" => options.krate = option.path(errors).unwrap_or(options.krate),
-                _ => unknown("`#[activity]`", &option.name, OPTIONS, errors),
+                _ => {
+                    misspelt_class |=
+                        matches!(closest(&name, OPTIONS), Some("pure" | "idempotent"));
+                    unknown("`#[activity]`", &option.name, OPTIONS, errors);
+                }
             }
         }
-        if class.is_none() {
+        if class.is_none() && !misspelt_class {
             errors.at(
                 Span::call_site(),
                 format!(
@@ -198,9 +204,15 @@ fn at_least_one(option: &Given, form: &str, errors: &mut Errors) -> Option<u32> 
         && let Ok(number) = syn::parse2::<LitInt>(tokens.clone())
     {
         match number.base10_parse::<u32>() {
-            Ok(0) => errors.at(number.span(), format!("`{}` is at least 1", option.name)),
-            Ok(value) => return Some(value),
-            Err(error) => errors.at(number.span(), format!("`{}`: {error}", option.name)),
+            Ok(value) if value > 0 => return Some(value),
+            _ => errors.under(
+                number,
+                format!(
+                    "`{}` is a whole number, at least 1 and at most {}",
+                    option.name,
+                    u32::MAX
+                ),
+            ),
         }
         return None;
     }
