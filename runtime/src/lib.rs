@@ -1,0 +1,3 @@
+//! Runs Perennial workflows inside your own process.
+
+pub mod store;

@@ -1,0 +1,132 @@
+//! Waiting for the first of several things.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use super::Durable;
+use crate::machine::{check, waits};
+
+/// Waits for the first of its arms and runs its code: `pattern = future => code`.
+///
+/// Of two arms that become ready with the same event the one that stands first is taken, live and in
+/// replay. The other futures are dropped before the code runs, and that is recorded: a timer is stopped, an
+/// activity that was dispatched goes on and its result is no longer waited for (S12).
+///
+/// ```ignore
+/// let reply = select! {
+///     reply = ask(cx, question) => Some(reply?),
+///     _ = cx.sleep(hours(1)) => None,
+/// };
+/// ```
+#[macro_export]
+macro_rules! select {
+    ($($arms:tt)+) => { $crate::__select_arms!([] $($arms)+) };
+}
+
+/// Reads the arms one by one: `[(pattern, future, code) ..] rest`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __select_arms {
+    ([$($done:tt)*] $pattern:pat = $future:expr => $code:block, $($rest:tt)*) => {
+        $crate::__select_arms!([$($done)* ($pattern, $future, $code)] $($rest)*)
+    };
+    ([$($done:tt)*] $pattern:pat = $future:expr => $code:block $($rest:tt)*) => {
+        $crate::__select_arms!([$($done)* ($pattern, $future, $code)] $($rest)*)
+    };
+    ([$($done:tt)*] $pattern:pat = $future:expr => $code:expr, $($rest:tt)*) => {
+        $crate::__select_arms!([$($done)* ($pattern, $future, $code)] $($rest)*)
+    };
+    ([$($done:tt)*] $pattern:pat = $future:expr => $code:expr) => {
+        $crate::__select_arms!([$($done)* ($pattern, $future, $code)])
+    };
+    ([$(($pattern:pat, $future:expr, $code:expr))+]) => {
+        $crate::__select_match!($crate::__select_race!($($future),+).await; $(($pattern, $code))+)
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __select_race {
+    ($future:expr) => { $future };
+    ($future:expr, $($rest:expr),+) => {
+        $crate::__private::race($future, $crate::__select_race!($($rest),+))
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __select_match {
+    ($value:expr; ($pattern:pat, $code:expr)) => {
+        match $value { $pattern => $code }
+    };
+    ($value:expr; ($pattern:pat, $code:expr) $($rest:tt)+) => {
+        match $value {
+            $crate::__private::Either::First($pattern) => $code,
+            $crate::__private::Either::Second(second) => $crate::__select_match!(second; $($rest)+),
+        }
+    };
+}
+
+/// Which of two futures was first.
+#[doc(hidden)]
+#[derive(Debug)]
+pub enum Either<A, B> {
+    First(A),
+    Second(B),
+}
+
+/// Waits for the first of two futures.
+#[must_use = "futures do nothing unless they are awaited"]
+pub struct Race<A, B> {
+    // Dropped in this order.
+    first: Option<Pin<Box<A>>>,
+    second: Option<Pin<Box<B>>>,
+}
+
+#[doc(hidden)]
+pub fn race<A: Durable, B: Durable>(first: A, second: B) -> Race<A::IntoFuture, B::IntoFuture> {
+    Race {
+        first: Some(Box::pin(first.into_future())),
+        second: Some(Box::pin(second.into_future())),
+    }
+}
+
+impl<A: Future, B: Future> Future for Race<A, B> {
+    type Output = Either<A::Output, B::Output>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.get_mut();
+        let end = 'end: {
+            if let Some(first) = &mut this.first {
+                let before = waits();
+                match first.as_mut().poll(context) {
+                    Poll::Ready(output) => break 'end Either::First(output),
+                    Poll::Pending => check(before),
+                }
+            }
+            if let Some(second) = &mut this.second {
+                let before = waits();
+                match second.as_mut().poll(context) {
+                    Poll::Ready(output) => break 'end Either::Second(output),
+                    Poll::Pending => check(before),
+                }
+            }
+            return Poll::Pending;
+        };
+        // The loser is dropped before the caller goes on.
+        this.first = None;
+        this.second = None;
+        Poll::Ready(end)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<A: Future, B: Future> Durable for Race<A, B> {}
+
+impl<A, B> fmt::Debug for Race<A, B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Race")
+    }
+}

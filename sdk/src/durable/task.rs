@@ -1,0 +1,69 @@
+//! The handle of spawned work.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+use super::Durable;
+use crate::Cx;
+use crate::machine::wait;
+
+/// Work that [`Cx::spawn`] began. Waits for its result; dropping it does not stop the work.
+pub struct Task<T>(Rc<RefCell<Slot<T>>>);
+
+struct Slot<T> {
+    output: Option<T>,
+    waker: Option<Waker>,
+}
+
+impl<T: 'static> Task<T> {
+    pub(crate) fn spawn<F: Future<Output = T> + 'static>(cx: &Cx, work: F) -> Self {
+        let slot = Rc::new(RefCell::new(Slot {
+            output: None,
+            waker: None,
+        }));
+        let task = Self(Rc::clone(&slot));
+        cx.core().spawn(Box::pin(async move {
+            let output = work.await;
+            let waker = {
+                let mut slot = slot.borrow_mut();
+                slot.output = Some(output);
+                slot.waker.take()
+            };
+            if let Some(waker) = waker {
+                waker.wake();
+            }
+        }));
+        task
+    }
+}
+
+impl<T> Future for Task<T> {
+    type Output = T;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
+        let mut slot = self.0.borrow_mut();
+        match slot.output.take() {
+            Some(output) => Poll::Ready(output),
+            None => {
+                wait();
+                slot.waker = Some(context.waker().clone());
+                Poll::Pending
+            }
+        }
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T> Durable for Task<T> {}
+
+impl<T> fmt::Debug for Task<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Task")
+            .field("ready", &self.0.borrow().output.is_some())
+            .finish()
+    }
+}

@@ -1,0 +1,370 @@
+//! Units as records: one record a unit, a nested message an event. Field numbers are for ever; a new kind
+//! of event gets a new number, and a reader that does not know it refuses the unit (S5).
+
+use crate::Timestamp;
+use crate::value::Value;
+use crate::wire::{Content, FieldWriter, Fields, RecordError, RecordWriter, open};
+
+use super::event::{
+    ActivityFailure, CallSite, Decision, Observation, OpenOperation, RecordSource, Started, Unit,
+};
+
+/// The schema version of a unit's record.
+pub const UNIT_VERSION: u8 = 1;
+
+/// Fields of a unit. Kinds of events have their own numbers from 16 on, so that an unknown one is seen.
+mod unit {
+    pub(super) const NUMBER: u32 = 1;
+    pub(super) const AT: u32 = 2;
+    pub(super) const FIRST_EVENT: u32 = 16;
+}
+
+mod kind {
+    pub(super) const STARTED: u32 = 16;
+    pub(super) const ACTIVITY_COMPLETED: u32 = 17;
+    pub(super) const ACTIVITY_FAILED: u32 = 18;
+    pub(super) const TIMER_FIRED: u32 = 19;
+    pub(super) const ACTIVITY_SCHEDULED: u32 = 64;
+    pub(super) const TIMER_STARTED: u32 = 65;
+    pub(super) const RECORDED: u32 = 66;
+    pub(super) const DROPPED: u32 = 67;
+    pub(super) const COMPLETED: u32 = 68;
+    pub(super) const FAILED: u32 = 69;
+}
+
+/// The unit as a record.
+#[must_use]
+pub fn encode_unit(unit: &Unit) -> Vec<u8> {
+    let mut record = RecordWriter::new(UNIT_VERSION);
+    let mut fields = record.fields();
+    fields.number(unit::NUMBER, unit.number);
+    fields.number(unit::AT, unit.at.as_millis());
+    observation(&mut fields, &unit.observation);
+    for made in &unit.decisions {
+        decision(&mut fields, made);
+    }
+    record.finish()
+}
+
+fn observation(fields: &mut FieldWriter<'_>, observation: &Observation) {
+    match observation {
+        Observation::Started(started) => fields.nested(kind::STARTED, |f| {
+            f.text(1, &started.workflow);
+            f.text(2, started.input.as_json());
+            f.number(3, started.semantics.into());
+            f.text(4, &started.artifact);
+            f.text(5, started.namespace.as_str());
+            f.text(6, started.run.as_str());
+            f.number(7, started.generation);
+            f.number(8, started.first_operation);
+        }),
+        Observation::ActivityCompleted { operation, result } => {
+            fields.nested(kind::ACTIVITY_COMPLETED, |f| {
+                f.number(1, *operation);
+                f.text(2, result.as_json());
+            })
+        }
+        Observation::ActivityFailed { operation, failure } => {
+            fields.nested(kind::ACTIVITY_FAILED, |f| {
+                f.number(1, *operation);
+                f.nested(2, |f| write_failure(f, failure));
+            })
+        }
+        Observation::TimerFired { operation } => {
+            fields.nested(kind::TIMER_FIRED, |f| f.number(1, *operation))
+        }
+    }
+}
+
+fn write_failure(f: &mut FieldWriter<'_>, failure: &ActivityFailure) {
+    match failure {
+        ActivityFailure::Rejected { value } => {
+            f.number(1, 1);
+            f.text(2, value.as_json());
+        }
+        ActivityFailure::RetriesExhausted { last, attempts } => {
+            f.number(1, 2);
+            f.text(3, last);
+            f.number(4, (*attempts).into());
+        }
+        ActivityFailure::TimedOut => f.number(1, 3),
+        ActivityFailure::Cancelled => f.number(1, 4),
+        ActivityFailure::TooLarge { size, limit } => {
+            f.number(1, 5);
+            f.number(5, *size);
+            f.number(6, *limit);
+        }
+    }
+}
+
+fn decision(fields: &mut FieldWriter<'_>, decision: &Decision) {
+    match decision {
+        Decision::ActivityScheduled {
+            operation,
+            name,
+            input,
+            site,
+        } => {
+            fields.nested(kind::ACTIVITY_SCHEDULED, |f| {
+                f.number(1, *operation);
+                f.text(2, name);
+                f.text(3, input.as_json());
+                write_site(f, 4, site.as_ref());
+            });
+        }
+        Decision::TimerStarted {
+            operation,
+            deadline,
+            site,
+        } => fields.nested(kind::TIMER_STARTED, |f| {
+            f.number(1, *operation);
+            f.number(2, deadline.as_millis());
+            write_site(f, 3, site.as_ref());
+        }),
+        Decision::Recorded {
+            source,
+            value,
+            site,
+        } => fields.nested(kind::RECORDED, |f| {
+            match source {
+                RecordSource::Random => f.number(1, 1),
+                RecordSource::Uuid => f.number(1, 2),
+                RecordSource::Named(name) => f.text(2, name),
+            }
+            f.text(3, value.as_json());
+            write_site(f, 4, site.as_ref());
+        }),
+        Decision::Dropped { operation } => {
+            fields.nested(kind::DROPPED, |f| f.number(1, *operation))
+        }
+        Decision::Completed { value, open } => {
+            fields.nested(kind::COMPLETED, |f| end(f, value, open))
+        }
+        Decision::Failed { error, open } => fields.nested(kind::FAILED, |f| end(f, error, open)),
+    }
+}
+
+fn end(f: &mut FieldWriter<'_>, value: &Value, open: &[OpenOperation]) {
+    f.text(1, value.as_json());
+    for left in open {
+        f.nested(2, |f| {
+            f.number(1, left.operation);
+            f.text(2, &left.name);
+        });
+    }
+}
+
+fn write_site(f: &mut FieldWriter<'_>, field: u32, site: Option<&CallSite>) {
+    if let Some(site) = site {
+        f.nested(field, |f| {
+            f.text(1, &site.file);
+            f.number(2, site.line.into());
+            f.number(3, site.column.into());
+            f.text(4, &site.function);
+        });
+    }
+}
+
+/// The unit that a record holds.
+///
+/// # Errors
+///
+/// [`RecordError`]: damaged, written by newer software, an event of an unknown kind, or a field that is not
+/// what it should be (S5).
+pub fn decode_unit(record: &[u8]) -> Result<Unit, RecordError> {
+    let (_, mut fields) = open(record, UNIT_VERSION)?;
+    let (mut number, mut at, mut observation, mut decisions) = (None, None, None, Vec::new());
+    while let Some((field, content)) = fields.next_field()? {
+        match field {
+            unit::NUMBER => number = Some(content.number("number")?),
+            unit::AT => at = Some(Timestamp::from_millis(content.number("at")?)),
+            kind::STARTED
+            | kind::ACTIVITY_COMPLETED
+            | kind::ACTIVITY_FAILED
+            | kind::TIMER_FIRED => {
+                if observation
+                    .replace(read_observation(field, content.fields("event")?)?)
+                    .is_some()
+                {
+                    return Err(RecordError::Malformed {
+                        field: "observation",
+                    });
+                }
+            }
+            unit::FIRST_EVENT.. => decisions.push(read_decision(field, content)?),
+            _ => {}
+        }
+    }
+    Ok(Unit {
+        number: number.ok_or(RecordError::Malformed { field: "number" })?,
+        at: at.ok_or(RecordError::Malformed { field: "at" })?,
+        observation: observation.ok_or(RecordError::Malformed {
+            field: "observation",
+        })?,
+        decisions,
+    })
+}
+
+/// The fields of one event, by number; what an event does not need stays `None`.
+#[derive(Default)]
+struct Parts<'a> {
+    contents: [Option<Content<'a>>; 9],
+    /// Fields that may come several times, all of number 2.
+    repeated: Vec<Content<'a>>,
+}
+
+impl<'a> Parts<'a> {
+    fn read(mut fields: Fields<'a>) -> Result<Self, RecordError> {
+        let mut parts = Self::default();
+        while let Some((field, content)) = fields.next_field()? {
+            if field == 2 {
+                parts.repeated.push(content);
+            }
+            if let Some(slot) = parts.contents.get_mut(field as usize) {
+                *slot = Some(content);
+            }
+        }
+        Ok(parts)
+    }
+
+    fn get(&self, field: usize, name: &'static str) -> Result<Content<'a>, RecordError> {
+        self.contents[field].ok_or(RecordError::Malformed { field: name })
+    }
+
+    fn number(&self, field: usize, name: &'static str) -> Result<u64, RecordError> {
+        self.get(field, name)?.number(name)
+    }
+
+    fn small(&self, field: usize, name: &'static str) -> Result<u32, RecordError> {
+        self.get(field, name)?.small(name)
+    }
+
+    fn text(&self, field: usize, name: &'static str) -> Result<&'a str, RecordError> {
+        self.get(field, name)?.text(name)
+    }
+
+    fn value(&self, field: usize, name: &'static str) -> Result<Value, RecordError> {
+        // The checksum vouches for the text: it is what was encoded.
+        Ok(Value::trusted(self.text(field, name)?))
+    }
+
+    fn site(&self, field: usize) -> Result<Option<CallSite>, RecordError> {
+        let Some(content) = self.contents[field] else {
+            return Ok(None);
+        };
+        let parts = Self::read(content.fields("site")?)?;
+        Ok(Some(CallSite {
+            file: parts.text(1, "file")?.to_owned().into(),
+            line: parts.small(2, "line")?,
+            column: parts.small(3, "column")?,
+            function: parts.text(4, "function")?.to_owned().into(),
+        }))
+    }
+
+    fn open(&self) -> Result<Vec<OpenOperation>, RecordError> {
+        let one = |content: &Content<'a>| {
+            let parts = Parts::read(content.fields("open")?)?;
+            Ok(OpenOperation {
+                operation: parts.number(1, "operation")?,
+                name: parts.text(2, "name")?.to_owned(),
+            })
+        };
+        self.repeated.iter().map(one).collect()
+    }
+}
+
+fn read_observation(event: u32, fields: Fields<'_>) -> Result<Observation, RecordError> {
+    let parts = Parts::read(fields)?;
+    Ok(match event {
+        kind::STARTED => Observation::Started(Started {
+            workflow: parts.text(1, "workflow")?.to_owned(),
+            input: parts.value(2, "input")?,
+            semantics: parts.small(3, "semantics")?,
+            artifact: parts.text(4, "artifact")?.to_owned(),
+            namespace: parts
+                .text(5, "namespace")?
+                .parse()
+                .map_err(|_| RecordError::Malformed { field: "namespace" })?,
+            run: parts
+                .text(6, "run")?
+                .parse()
+                .map_err(|_| RecordError::Malformed { field: "run" })?,
+            generation: parts.number(7, "generation")?,
+            first_operation: parts.number(8, "first_operation")?,
+        }),
+        kind::ACTIVITY_COMPLETED => Observation::ActivityCompleted {
+            operation: parts.number(1, "operation")?,
+            result: parts.value(2, "result")?,
+        },
+        kind::ACTIVITY_FAILED => Observation::ActivityFailed {
+            operation: parts.number(1, "operation")?,
+            failure: read_failure(parts.get(2, "failure")?.fields("failure")?)?,
+        },
+        kind::TIMER_FIRED => Observation::TimerFired {
+            operation: parts.number(1, "operation")?,
+        },
+        other => return Err(RecordError::UnknownKind { kind: other.into() }),
+    })
+}
+
+fn read_failure(fields: Fields<'_>) -> Result<ActivityFailure, RecordError> {
+    let parts = Parts::read(fields)?;
+    Ok(match parts.number(1, "failure")? {
+        1 => ActivityFailure::Rejected {
+            value: parts.value(2, "value")?,
+        },
+        2 => ActivityFailure::RetriesExhausted {
+            last: parts.text(3, "last")?.to_owned(),
+            attempts: parts.small(4, "attempts")?,
+        },
+        3 => ActivityFailure::TimedOut,
+        4 => ActivityFailure::Cancelled,
+        5 => ActivityFailure::TooLarge {
+            size: parts.number(5, "size")?,
+            limit: parts.number(6, "limit")?,
+        },
+        _ => return Err(RecordError::Malformed { field: "failure" }),
+    })
+}
+
+fn read_decision(event: u32, content: Content<'_>) -> Result<Decision, RecordError> {
+    let fields = match event {
+        kind::ACTIVITY_SCHEDULED..=kind::FAILED => content.fields("event")?,
+        other => return Err(RecordError::UnknownKind { kind: other.into() }),
+    };
+    let parts = Parts::read(fields)?;
+    Ok(match event {
+        kind::ACTIVITY_SCHEDULED => Decision::ActivityScheduled {
+            operation: parts.number(1, "operation")?,
+            name: parts.text(2, "name")?.to_owned().into(),
+            input: parts.value(3, "input")?,
+            site: parts.site(4)?,
+        },
+        kind::TIMER_STARTED => Decision::TimerStarted {
+            operation: parts.number(1, "operation")?,
+            deadline: Timestamp::from_millis(parts.number(2, "deadline")?),
+            site: parts.site(3)?,
+        },
+        kind::RECORDED => Decision::Recorded {
+            source: match (parts.contents[1], parts.contents[2]) {
+                (None, Some(name)) => RecordSource::Named(name.text("name")?.to_owned()),
+                (Some(Content::Number(1)), None) => RecordSource::Random,
+                (Some(Content::Number(2)), None) => RecordSource::Uuid,
+                _ => return Err(RecordError::Malformed { field: "source" }),
+            },
+            value: parts.value(3, "value")?,
+            site: parts.site(4)?,
+        },
+        kind::DROPPED => Decision::Dropped {
+            operation: parts.number(1, "operation")?,
+        },
+        kind::COMPLETED => Decision::Completed {
+            value: parts.value(1, "value")?,
+            open: parts.open()?,
+        },
+        _ => Decision::Failed {
+            error: parts.value(1, "error")?,
+            open: parts.open()?,
+        },
+    })
+}

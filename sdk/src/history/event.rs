@@ -1,0 +1,250 @@
+//! The events.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use crate::value::Value;
+use crate::{Namespace, RunId, Timestamp};
+
+/// The replay semantics of this engine, named by the first event of each history (S15).
+pub const SEMANTICS: u32 = 1;
+
+/// One observation and the decisions that its poll made.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Unit {
+    /// The number of the observation; the decisions have the numbers after it.
+    pub number: u64,
+    /// The stamp of the observation. It never goes back within a run (S2).
+    pub at: Timestamp,
+    /// What the world caused.
+    pub observation: Observation,
+    /// What the workflow decided.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub decisions: Vec<Decision>,
+}
+
+impl Unit {
+    /// The number of the unit's last event.
+    #[must_use]
+    pub fn last(&self) -> u64 {
+        self.number + self.decisions.len() as u64
+    }
+
+    /// The unit's events with their numbers.
+    pub fn events(&self) -> impl Iterator<Item = (u64, Event<'_>)> {
+        std::iter::once(Event::Observation(&self.observation))
+            .chain(self.decisions.iter().map(Event::Decision))
+            .zip(self.number..)
+            .map(|(event, number)| (number, event))
+    }
+}
+
+/// Either kind of event.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Event<'a> {
+    /// The world caused it.
+    Observation(&'a Observation),
+    /// The workflow caused it.
+    Decision(&'a Decision),
+}
+
+/// What the world caused.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Observation {
+    /// The run began. Always the first event.
+    Started(Started),
+    /// An activity came to a result.
+    ActivityCompleted {
+        /// The operation's number.
+        operation: u64,
+        /// The result.
+        result: Value,
+    },
+    /// An activity came to an end without a result.
+    ActivityFailed {
+        /// The operation's number.
+        operation: u64,
+        /// How it ended.
+        failure: ActivityFailure,
+    },
+    /// A timer reached its deadline.
+    TimerFired {
+        /// The operation's number.
+        operation: u64,
+    },
+}
+
+/// How a run began.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Started {
+    /// The name of the workflow.
+    pub workflow: String,
+    /// Its input.
+    pub input: Value,
+    /// The replay semantics of the engine that began it ([`SEMANTICS`], S15).
+    pub semantics: u32,
+    /// The program that began it.
+    pub artifact: String,
+    /// The namespace of the run.
+    pub namespace: Namespace,
+    /// The id of the run.
+    pub run: RunId,
+    /// Which generation of the run this is; the first is 1.
+    pub generation: u64,
+    /// The number that the generation's first operation gets.
+    pub first_operation: u64,
+}
+
+/// How an activity ended that has no result (S18).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ActivityFailure {
+    /// It said no, finally; the value is typed.
+    Rejected {
+        /// What it returned.
+        value: Value,
+    },
+    /// Each attempt failed, and the budget allows no more.
+    RetriesExhausted {
+        /// What the last attempt said.
+        last: String,
+        /// How many attempts there were.
+        attempts: u32,
+    },
+    /// The overall deadline passed.
+    TimedOut,
+    /// It was cancelled.
+    Cancelled,
+    /// Its input or result is too large to be stored.
+    TooLarge {
+        /// The size in bytes.
+        size: u64,
+        /// The bound in bytes.
+        limit: u64,
+    },
+}
+
+/// What the workflow decided.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Decision {
+    /// It called an activity.
+    ActivityScheduled {
+        /// The operation's number.
+        operation: u64,
+        /// The activity's name.
+        name: Cow<'static, str>,
+        /// The input.
+        input: Value,
+        /// Where in the source.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        site: Option<CallSite>,
+    },
+    /// It began to wait for a point in time.
+    TimerStarted {
+        /// The operation's number.
+        operation: u64,
+        /// When it fires.
+        deadline: Timestamp,
+        /// Where in the source.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        site: Option<CallSite>,
+    },
+    /// It asked for a value that is not the same twice, and this is the one.
+    Recorded {
+        /// What kind of value.
+        source: RecordSource,
+        /// The value.
+        value: Value,
+        /// Where in the source.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        site: Option<CallSite>,
+    },
+    /// It dropped an operation that had no result yet (S12).
+    Dropped {
+        /// The operation's number.
+        operation: u64,
+    },
+    /// It returned a result. Nothing follows in this generation.
+    Completed {
+        /// The result.
+        value: Value,
+        /// Activities that were dispatched and have no result yet (S12).
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        open: Vec<OpenOperation>,
+    },
+    /// It returned an error. Nothing follows in this generation.
+    Failed {
+        /// The error.
+        error: Value,
+        /// Activities that were dispatched and have no result yet (S12).
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        open: Vec<OpenOperation>,
+    },
+}
+
+impl Decision {
+    /// Whether it ends the generation.
+    #[must_use]
+    pub fn is_end(&self) -> bool {
+        matches!(self, Self::Completed { .. } | Self::Failed { .. })
+    }
+
+    /// Where in the source it was made, where that was recorded.
+    #[must_use]
+    pub fn site(&self) -> Option<&CallSite> {
+        match self {
+            Self::ActivityScheduled { site, .. }
+            | Self::TimerStarted { site, .. }
+            | Self::Recorded { site, .. } => site.as_ref(),
+            Self::Dropped { .. } | Self::Completed { .. } | Self::Failed { .. } => None,
+        }
+    }
+}
+
+/// An activity that the run leaves behind: dropping is not rollback.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenOperation {
+    /// The operation's number.
+    pub operation: u64,
+    /// The activity's name.
+    pub name: String,
+}
+
+/// Where a recorded value came from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum RecordSource {
+    /// `cx.random()` and what is built on it.
+    Random,
+    /// `cx.uuid()`.
+    Uuid,
+    /// `cx.record(name, ..)`.
+    Named(String),
+}
+
+/// A place in the source. Recorded and shown, never compared (S9).
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct CallSite {
+    /// The file, relative to the workspace or package.
+    pub file: Cow<'static, str>,
+    /// The line, from 1.
+    pub line: u32,
+    /// The column, from 1.
+    pub column: u32,
+    /// The function; empty where it is not known.
+    #[serde(default, skip_serializing_if = "str::is_empty")]
+    pub function: Cow<'static, str>,
+}
+
+impl std::fmt::Display for CallSite {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}:{}", self.file, self.line, self.column)
+    }
+}

@@ -1,0 +1,99 @@
+//! Durable workflows as ordinary async functions.
+//!
+//! Annotate a function with [`#[workflow]`](macro@workflow), the code that touches the world with
+//! [`#[activity]`](macro@activity), and give both to a runtime (`perennial-runtime`). The workflow then
+//! survives crashes, restarts and long waits: after each of them it is run again over its *history* until
+//! it stands where it stood.
+//!
+//! ```
+//! use perennial::prelude::*;
+//!
+//! /// Greets by mail. The provider deduplicates by key, so running twice is harmless.
+//! #[activity(idempotent, attempt = "30s")]
+//! async fn send_mail(acx: &ActivityCx, to: String) -> Result<u64, Failure> {
+//!     let key = acx.idempotency_key();
+//!     Ok(key.len() as u64 + to.len() as u64)
+//! }
+//!
+//! #[workflow]
+//! async fn welcome(cx: &Cx, name: String) -> Result<u64, Error> {
+//!     let first = send_mail(cx, name.clone()).await?;
+//!     cx.sleep(days(7)).await?;
+//!     let second = send_mail(cx, name).await?;
+//!     Ok(first + second)
+//! }
+//! # fn main() { assert_eq!(welcome::NAME, "welcome"); }
+//! ```
+//!
+//! # Where things are
+//!
+//! * [`Cx`]: what a workflow can do. [`ActivityCx`]: what an activity can see.
+//! * [`Durable`]: what a workflow may wait for; [`join!`], [`try_join!`], [`select!`], [`join_all`],
+//!   [`JoinSet`].
+//! * [`Outcome`], [`ActivityError`], [`Failure`]: how activities end.
+//! * [`history`]: events and their forms. [`machine`]: the replay machine, for those who write drivers.
+//!
+//! This crate knows no clock, thread, file or socket: those belong to drivers.
+
+mod activity;
+mod blocked;
+mod cx;
+mod durable;
+mod error;
+pub mod history;
+mod ids;
+mod incompatible;
+pub mod machine;
+mod outcome;
+pub mod prelude;
+mod time;
+pub mod value;
+pub mod wire;
+mod workflow;
+
+pub use activity::{
+    Activity, ActivityCx, ActivityDefinition, ActivityFn, ActivityOptions, ActivityResult,
+    ActivitySet, Attempt, AttemptEnd, Attempted, Call, CallFuture, Class, Failure, Retry,
+    StateType, States,
+};
+pub use blocked::{Blocked, NotDurable, Panicked, Runaway, Unstorable};
+pub use cx::{Cx, Draw, Sleep};
+pub use durable::{BoxDurable, Durable, JoinSet, Task, join_all};
+pub use error::Error;
+pub use ids::{IdProblem, InvalidId, MAX_ID_LENGTH, Namespace, OperationId, RunId, RunKey};
+pub use incompatible::{Incompatible, IncompatibleKind, Side};
+pub use outcome::{ActivityError, Cancelled, Effect, Never, Outcome, Spent};
+pub use perennial_macros::{activity, durable, workflow};
+pub use time::{Timestamp, days, hours, millis, minutes, seconds};
+pub use workflow::{
+    BodyEnd, BodyFuture, Callee, CalleeKind, Child, Graph, Workflow, WorkflowDefinition,
+    WorkflowFn, WorkflowResult,
+};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// Data that crosses the history: inputs, results, errors and recorded values.
+///
+/// Implemented for all that is `Serialize + DeserializeOwned + Send + 'static`. Values are stored as JSON,
+/// at most 1 MiB each; floats must be finite and the keys of maps strings.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be stored in a workflow history",
+    label = "this type is written to the history",
+    note = "derive both serde traits on it: `#[derive(serde::Serialize, serde::Deserialize)]`; it must also be `Send + 'static`"
+)]
+pub trait Data: Serialize + DeserializeOwned + Send + 'static {}
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + DeserializeOwned + Send + 'static> Data for T {}
+
+/// What the attributes expand to. Not for use by hand.
+#[doc(hidden)]
+pub mod __private {
+    pub use crate::activity::AttemptFuture;
+    pub use crate::durable::{At, Durably, Either, await_durable, durably, join, race, try_join};
+    pub use crate::workflow::Site;
+
+    pub const fn assert_data<T: crate::Data>() {}
+    pub const fn assert_activity_result<T: crate::ActivityResult>() {}
+    pub const fn assert_workflow_result<T: crate::WorkflowResult>() {}
+}

@@ -1,0 +1,84 @@
+//! An operation as the future that waits for it holds it.
+
+use std::rc::Rc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use super::core::{Core, Resolution};
+use crate::value::{DecodeError, EncodeError, Value};
+use crate::{ActivityOptions, Cx, Timestamp};
+
+/// Not started until its first poll; once started, dropping it before its result is a decision (S12).
+pub(crate) struct Handle {
+    core: Rc<Core>,
+    number: Option<u64>,
+    resolved: bool,
+}
+
+impl Handle {
+    pub(crate) fn new(cx: &Cx) -> Self {
+        Self {
+            core: Rc::clone(cx.core()),
+            number: None,
+            resolved: false,
+        }
+    }
+
+    pub(crate) fn is_started(&self) -> bool {
+        self.number.is_some()
+    }
+
+    pub(crate) fn schedule_activity(
+        &mut self,
+        name: &'static str,
+        input: &Value,
+        options: ActivityOptions,
+    ) {
+        self.number = self.core.schedule_activity(name, input, options);
+    }
+
+    pub(crate) fn start_timer(&mut self, until: Until) {
+        self.number = self.core.start_timer(until);
+    }
+
+    pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Resolution> {
+        // Without a number the machine has an error, and nothing goes on.
+        let Some(number) = self.number else {
+            return Poll::Pending;
+        };
+        if self.resolved {
+            return Poll::Pending;
+        }
+        let end = self.core.poll_operation(number, context.waker());
+        self.resolved = end.is_ready();
+        end
+    }
+
+    pub(crate) fn unstorable<T>(&mut self, what: String, error: EncodeError) -> Poll<T> {
+        self.core.unstorable(what, error);
+        Poll::Pending
+    }
+
+    pub(crate) fn undecodable<T>(&mut self, name: &str, error: DecodeError) -> Poll<T> {
+        self.core
+            .undecodable(format!("the result of `{name}`: {error}"));
+        Poll::Pending
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        if let (Some(number), false) = (self.number, self.resolved) {
+            self.core.drop_operation(number);
+        }
+    }
+}
+
+/// When a timer fires.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Until {
+    /// So long after the commit.
+    After(Duration),
+    /// At this time.
+    At(Timestamp),
+}

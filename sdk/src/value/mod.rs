@@ -1,0 +1,249 @@
+//! Values that cross the history: inputs, results, errors, recorded values. They are JSON texts, written
+//! once and never rewritten; two of them are compared by their bytes first and by their canonical form only
+//! where the bytes differ (S10).
+
+mod canonical;
+mod strict;
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+pub use canonical::Difference;
+
+/// The largest value, in bytes of its JSON text (S15).
+pub const MAX_VALUE_BYTES: usize = 1 << 20;
+
+/// A value as the history holds it: one JSON text.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Value(Arc<str>);
+
+impl Value {
+    /// Encodes `data`.
+    ///
+    /// # Errors
+    ///
+    /// [`EncodeError`] when a number is not finite or has more than 64 bits, a map has keys that are not
+    /// strings, the type's own `Serialize` fails, or the text is longer than [`MAX_VALUE_BYTES`]
+    /// (S10, S15).
+    pub fn encode<T: Serialize + ?Sized>(data: &T) -> Result<Self, EncodeError> {
+        strict::encode(data).map(|text| Self(text.into()))
+    }
+
+    /// Decodes the value.
+    ///
+    /// # Errors
+    ///
+    /// [`DecodeError`] with the place inside the text.
+    pub fn decode<T: DeserializeOwned>(&self) -> Result<T, DecodeError> {
+        serde_json::from_str(&self.0).map_err(|error| DecodeError {
+            expected: std::any::type_name::<T>(),
+            problem: error.to_string(),
+        })
+    }
+
+    /// Takes a JSON text that somebody else wrote.
+    ///
+    /// # Errors
+    ///
+    /// [`DecodeError`] when it is not one JSON value.
+    pub fn from_json(text: impl Into<String>) -> Result<Self, DecodeError> {
+        let text = text.into();
+        match serde_json::from_str::<serde::de::IgnoredAny>(&text) {
+            Ok(_) => Ok(Self(text.into())),
+            Err(error) => Err(DecodeError {
+                expected: "JSON",
+                problem: error.to_string(),
+            }),
+        }
+    }
+
+    /// A text that was a value when it was stored, and whose checksum fits.
+    pub(crate) fn trusted(text: &str) -> Self {
+        Self(text.into())
+    }
+
+    /// The JSON text.
+    #[must_use]
+    pub fn as_json(&self) -> &str {
+        &self.0
+    }
+
+    /// The value `null`.
+    #[must_use]
+    pub fn null() -> Self {
+        Self("null".into())
+    }
+
+    /// Whether both mean the same: the same bytes, or the same canonical form (object members sorted, null
+    /// members dropped, integers exact).
+    #[must_use]
+    pub fn same(&self, other: &Self) -> bool {
+        self.0 == other.0 || self.canonical() == other.canonical()
+    }
+
+    /// The first place in which the two differ in meaning.
+    #[must_use]
+    pub fn difference(&self, other: &Self) -> Option<Difference> {
+        canonical::difference(&self.0, &other.0)
+    }
+
+    /// The canonical text.
+    #[must_use]
+    pub fn canonical(&self) -> String {
+        canonical::canonical(&self.0)
+    }
+
+    /// The digest of the canonical text (S10).
+    #[must_use]
+    pub fn digest(&self) -> Digest {
+        Digest(Sha256::digest(self.canonical().as_bytes()).into())
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// As the JSON that it holds.
+impl Serialize for Value {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serde_json::from_str::<serde_json::Value>(&self.0)
+            .map_err(serde::ser::Error::custom)?
+            .serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Value {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Self(
+            serde_json::Value::deserialize(deserializer)?
+                .to_string()
+                .into(),
+        ))
+    }
+}
+
+/// SHA-256 of something in its canonical form.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Digest(pub [u8; 32]);
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// A value that cannot be written to a history.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum EncodeError {
+    /// A float that is infinite or not a number (S10), and where it stands inside the value.
+    NotFinite {
+        /// The path inside the value, as `.lines[2].price`; empty for the value itself.
+        path: String,
+    },
+    /// A map key that is not a string (S10).
+    KeyNotString {
+        /// The path of the map.
+        path: String,
+        /// What the key was: `an integer`, `a sequence` and so on.
+        key: &'static str,
+    },
+    /// An integer of more than 64 bits.
+    IntegerTooLarge {
+        /// The path inside the value.
+        path: String,
+    },
+    /// Longer than [`MAX_VALUE_BYTES`].
+    TooLarge {
+        /// Its length in bytes.
+        size: usize,
+        /// The bound in bytes.
+        limit: usize,
+    },
+    /// The type's own `Serialize` said no.
+    Refused {
+        /// What it said.
+        reason: String,
+    },
+}
+
+impl fmt::Display for EncodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let place = |path: &str| {
+            if path.is_empty() {
+                String::new()
+            } else {
+                format!(" at `{path}`")
+            }
+        };
+        match self {
+            Self::NotFinite { path } => write!(
+                f,
+                "the number{} is not finite (NaN or infinite), so it cannot be stored\n\n\
+                 help: store an `Option`, or a text",
+                place(path)
+            ),
+            Self::KeyNotString { path, key } => write!(
+                f,
+                "the map{} has {key} as a key; only strings can be stored as keys\n\n\
+                 help: use a `String` as the key, or a `Vec` of pairs",
+                place(path)
+            ),
+            Self::IntegerTooLarge { path } => write!(
+                f,
+                "the integer{} does not fit into 64 bits, so it cannot be stored exactly\n\n\
+                 help: store it as a `String`",
+                place(path)
+            ),
+            Self::TooLarge { size, limit } => write!(
+                f,
+                "the value is {size} bytes long; at most {limit} can be stored\n\n\
+                 help: store the data elsewhere and pass its address or digest"
+            ),
+            Self::Refused { reason } => write!(f, "the value cannot be stored: {reason}"),
+        }
+    }
+}
+
+impl std::error::Error for EncodeError {}
+
+/// A stored value that is not what the code expects.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DecodeError {
+    /// The Rust type that was asked for.
+    pub expected: &'static str,
+    /// What does not fit, and where in the text.
+    pub problem: String,
+}
+
+impl fmt::Display for DecodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "the value does not decode as `{}`: {}",
+            self.expected, self.problem
+        )
+    }
+}
+
+impl std::error::Error for DecodeError {}

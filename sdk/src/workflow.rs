@@ -1,0 +1,208 @@
+//! Workflows as the runtime sees them.
+
+use std::fmt;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::pin::Pin;
+
+use crate::value::{DecodeError, EncodeError, Value};
+use crate::{Cx, Data};
+
+/// A function with `#[workflow]`. Implemented by the attribute.
+pub trait Workflow: 'static {
+    /// The name under which histories know it.
+    const NAME: &'static str;
+    /// What the attribute saw in its body.
+    const GRAPH: &'static Graph;
+    /// The input: `()`, the one parameter, or a tuple of the parameters.
+    type Input: Data;
+    /// What the function returns.
+    type Output: WorkflowResult;
+
+    /// The function.
+    fn body(cx: Cx, input: Self::Input) -> impl Future<Output = Self::Output>;
+}
+
+/// What a workflow returns: `Result<T, E>`, both of which can be stored.
+#[diagnostic::on_unimplemented(
+    message = "a workflow returns `Result<T, E>`, not `{Self}`",
+    label = "expected `Result<_, _>` of types that can be stored",
+    note = "if nothing can go wrong, return `Result<{Self}, perennial::Never>`; `perennial::Error` takes any error through `?`"
+)]
+pub trait WorkflowResult: 'static {
+    /// The result.
+    type Value: Data;
+    /// The error.
+    type Error: Data + fmt::Display;
+
+    /// As a plain result.
+    ///
+    /// # Errors
+    ///
+    /// The workflow's own.
+    fn into_result(self) -> Result<Self::Value, Self::Error>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Data, E: Data + fmt::Display> WorkflowResult for Result<T, E> {
+    type Value = T;
+    type Error = E;
+
+    fn into_result(self) -> Self {
+        self
+    }
+}
+
+/// What `#[workflow]` saw in a function.
+#[derive(Debug)]
+pub struct Graph {
+    /// The workflow's name.
+    pub name: &'static str,
+    /// The file it is in, as the compiler names it.
+    pub file: &'static str,
+    /// The line it is in.
+    pub line: u32,
+    /// The folder of its package, where the compiler was told.
+    pub manifest_dir: Option<&'static str>,
+    /// What it calls with its `cx`.
+    pub callees: &'static [Callee],
+}
+
+/// A function that a workflow calls with its `cx`, as far as the source tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Callee {
+    /// The activity's name, or the function's.
+    pub name: &'static str,
+    /// What it is.
+    pub kind: CalleeKind,
+}
+
+/// What a called function is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CalleeKind {
+    /// An activity.
+    Activity,
+    /// Something else, or not known.
+    Unknown,
+}
+
+/// A place in a workflow where it waits or begins something.
+#[doc(hidden)]
+#[derive(Debug, PartialEq, Eq)]
+pub struct Site {
+    pub id: &'static str,
+    pub function: &'static str,
+    pub file: &'static str,
+    pub line: u32,
+    pub column: u32,
+}
+
+/// A call of a workflow by a workflow. It cannot be waited for: start the other workflow with the client,
+/// or make the code a `#[durable]` helper. The type exists so that a workflow's name can stand for it:
+/// `client.start(order, "order-42", input)`.
+#[must_use = "a workflow is started with the client"]
+pub struct Child<W: Workflow> {
+    workflow: PhantomData<fn() -> W>,
+}
+
+impl<W: Workflow> Child<W> {
+    #[doc(hidden)]
+    pub fn new(_: &Cx, _: W::Input) -> Self {
+        Self {
+            workflow: PhantomData,
+        }
+    }
+}
+
+impl<W: Workflow> fmt::Debug for Child<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Child").field(&W::NAME).finish()
+    }
+}
+
+/// So that `.await` on it is judged by the workflow's rules and not called "no future".
+impl<W: Workflow> IntoFuture for Child<W> {
+    type Output = W::Output;
+    type IntoFuture = std::future::Pending<W::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        std::future::pending()
+    }
+}
+
+/// The name of a workflow's function, as in `client.start(order, ..)`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a workflow",
+    label = "not a workflow",
+    note = "put `#[workflow]` on the function"
+)]
+pub trait WorkflowFn<M> {
+    /// The workflow that it names.
+    type W: Workflow;
+}
+
+macro_rules! workflow_fn {
+    ($($arg:ident)*) => {
+        #[diagnostic::do_not_recommend]
+        impl<F, W: Workflow, $($arg),*> WorkflowFn<fn($($arg),*) -> W> for F
+        where
+            F: Fn(&Cx, $($arg),*) -> Child<W>,
+        {
+            type W = W;
+        }
+    };
+}
+
+workflow_fn!();
+workflow_fn!(A1);
+workflow_fn!(A1 A2);
+workflow_fn!(A1 A2 A3);
+workflow_fn!(A1 A2 A3 A4);
+workflow_fn!(A1 A2 A3 A4 A5);
+workflow_fn!(A1 A2 A3 A4 A5 A6);
+workflow_fn!(A1 A2 A3 A4 A5 A6 A7);
+workflow_fn!(A1 A2 A3 A4 A5 A6 A7 A8);
+
+/// How a workflow's function ended: its result or its error, or that one of them cannot be stored.
+pub type BodyEnd = Result<Result<Value, Value>, EncodeError>;
+
+/// A workflow's function at work.
+pub type BodyFuture = Pin<Box<dyn Future<Output = BodyEnd>>>;
+
+/// A workflow without its types: what drivers work with.
+#[derive(Clone, Copy, Debug)]
+pub struct WorkflowDefinition {
+    /// The name under which histories know it.
+    pub name: &'static str,
+    /// What the attribute saw in its body.
+    pub graph: &'static Graph,
+    /// Makes the future that runs the function over an input.
+    pub build: fn(Cx, &Value) -> Result<BodyFuture, DecodeError>,
+    /// Whether an input decodes.
+    pub accepts: fn(&Value) -> Result<(), DecodeError>,
+}
+
+impl WorkflowDefinition {
+    /// The definition of `W`.
+    #[must_use]
+    pub fn of<W: Workflow>() -> Self {
+        fn build<W: Workflow>(cx: Cx, input: &Value) -> Result<BodyFuture, DecodeError> {
+            let input = input.decode::<W::Input>()?;
+            Ok(Box::pin(async move {
+                match W::body(cx, input).await.into_result() {
+                    Ok(value) => Value::encode(&value).map(Ok),
+                    Err(error) => Value::encode(&error).map(Err),
+                }
+            }))
+        }
+        fn accepts<W: Workflow>(input: &Value) -> Result<(), DecodeError> {
+            input.decode::<W::Input>().map(drop)
+        }
+        Self {
+            name: W::NAME,
+            graph: W::GRAPH,
+            build: build::<W>,
+            accepts: accepts::<W>,
+        }
+    }
+}
