@@ -13,7 +13,8 @@ use syn::{LitStr, Path, Token, Type, Visibility};
 
 use crate::attributes::ItemAttributes;
 use crate::errors::Errors;
-use crate::inputs::Inputs;
+use crate::inputs::{Input, Inputs};
+use crate::lower::respanned;
 use crate::options::{ActivityOptions, DurableOptions, WorkflowOptions};
 use crate::parse::{Body, Function};
 use crate::signature::Kind;
@@ -226,20 +227,15 @@ impl<'a> Named<'a> {
         }
     }
 
-    /// Checks of the input types and the result, each spanned to the type, so that an error
-    /// sits there and says it once.
-    fn assertions(&self, inputs: &Inputs, output: Option<&Type>, result: &str) -> TokenStream {
-        let krate = self.krate;
-        let mut assertions = TokenStream::new();
-        for input in &inputs.all {
-            let (cfg, ty) = (&input.cfg, &input.ty);
-            assertions.extend(quote_spanned!(ty.span()=> #(#cfg)* const _: () = #krate::__private::assert_data::<#ty>();));
-        }
-        if let Some(output) = output {
-            let assert = Ident::new(result, output.span());
-            assertions.extend(quote_spanned!(output.span()=> const _: () = #krate::__private::#assert::<#output>();));
-        }
-        assertions
+    /// Checks of the input types, each spanned to the type, so that an error sits there.
+    fn assertions(&self, inputs: &Inputs) -> TokenStream {
+        let assertion = |Input { cfg, ty, .. }: &Input| {
+            let krate = respanned(self.krate, ty.span());
+            let checked = quote_spanned!(ty.span()=> #krate::__private::assert_data::<#ty>());
+            // The item itself has the macro's span: rustc would suggest type parameters for it.
+            quote!(#(#cfg)* const _: () = #checked;)
+        };
+        inputs.all.iter().map(assertion).collect()
     }
 }
 

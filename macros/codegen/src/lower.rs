@@ -2,10 +2,10 @@
 //!
 //! `expr.await` becomes `await_durable(&__SITES[n], expr).await`: a call with a bound, which
 //! checks the type of what is awaited and tells the operation where in the source it was asked
-//! for. Spans decide every message about it. The path and the parentheses carry the span of
-//! `await`, the argument keeps its own; so rustc underlines what is awaited when it is not
-//! durable, and `await` when the result has another type than expected. A single token with the
-//! macro's own span would move the whole error to the attribute.
+//! for. Spans decide every message about it. The path and the parentheses carry the span of the
+//! first token of `expr`, which keeps its own, as `.await` does: so the new expression begins and
+//! ends where the old one did, and what rustc suggests (`let _ = `, `&`) goes to the right place.
+//! A single token with the macro's own span would move the whole error to the attribute.
 
 mod labels;
 mod macros;
@@ -13,6 +13,7 @@ mod sites;
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
+use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
 use syn::{Expr, ExprMethodCall, Path};
 
@@ -68,10 +69,13 @@ struct Lowering<'a> {
 }
 
 impl Lowering<'_> {
-    /// `await_durable(&__SITES[n], expr)`, with `span` on all that is ours.
-    fn checked(&mut self, label: String, span: Span, mut expr: Expr) -> TokenStream {
+    /// `await_durable(&__SITES[n], expr)` for a wait at `place`.
+    fn checked(&mut self, mut expr: Expr, place: Option<Span>) -> TokenStream {
+        // On stable the spans of several tokens cannot be joined, so the first stands for all.
+        let span = expr.span();
+        let label = self.labels.of(&expr);
         self.visit_expr_mut(&mut expr);
-        let site = self.sites.add(label, span);
+        let site = self.sites.add(label, place.unwrap_or(span));
         // As an argument they would be redundant, and rustc would say so.
         while let Expr::Paren(paren) = expr {
             expr = *paren.expr;
@@ -94,10 +98,8 @@ impl Lowering<'_> {
 
     /// An argument that starts when it is polled later, by something that is not an await.
     fn check_argument(&mut self, argument: &mut Expr) {
-        let label = self.labels.of(argument);
-        let span = first_span(argument);
         let taken = take(argument);
-        *argument = Expr::Verbatim(self.checked(label, span, taken));
+        *argument = Expr::Verbatim(self.checked(taken, None));
     }
 
     fn lower_await(&mut self, awaited: syn::ExprAwait) -> TokenStream {
@@ -107,8 +109,7 @@ impl Lowering<'_> {
             dot_token,
             await_token,
         } = awaited;
-        let label = self.labels.of(&base);
-        let checked = self.checked(label, await_token.span, *base);
+        let checked = self.checked(*base, Some(await_token.span));
         quote!(#(#attrs)* #checked #dot_token #await_token)
     }
 
@@ -193,13 +194,8 @@ fn take(expr: &mut Expr) -> Expr {
     std::mem::replace(expr, Expr::Verbatim(TokenStream::new()))
 }
 
-/// On stable the spans of several tokens cannot be joined, so the first stands for all.
-fn first_span(expr: &Expr) -> Span {
-    syn::spanned::Spanned::span(expr)
-}
-
 /// The same path with another span on every token.
-fn respanned(path: &Path, span: Span) -> TokenStream {
+pub(crate) fn respanned(path: &Path, span: Span) -> TokenStream {
     path.to_token_stream()
         .into_iter()
         .map(|mut token| {

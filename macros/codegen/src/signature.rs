@@ -67,6 +67,8 @@ pub(crate) struct Context {
     /// Its name, if it has a simple one.
     pub(crate) name: Option<Ident>,
     pub(crate) borrowed: bool,
+    /// It is the other kind's, which has been reported.
+    wrong: bool,
     /// Where its type stands.
     pub(crate) span: Span,
 }
@@ -87,9 +89,8 @@ impl Entry {
         let context = context(kind, sig, arguments.clone().next(), errors);
         if context.is_some() {
             arguments.next();
-        } else {
-            broken = true;
         }
+        broken |= context.as_ref().is_none_or(|context| context.wrong);
         for argument in arguments.clone() {
             broken |= !owned_input(kind, &argument.ty, errors);
         }
@@ -203,6 +204,7 @@ fn context(
         return Some(Context {
             name,
             borrowed: matches!(ty, Type::Reference(_)),
+            wrong: false,
             span: ty.span(),
         });
     }
@@ -216,6 +218,7 @@ fn context(
             Some(Context {
                 name: None,
                 borrowed: true,
+                wrong: true,
                 span: first.ty.span(),
             })
         }

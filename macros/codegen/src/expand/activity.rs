@@ -1,12 +1,13 @@
 //! `#[activity]`: a callable that schedules it, a type that names it, and its code.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use quote::{format_ident, quote, quote_spanned};
-use syn::Token;
+use syn::{Path, Token};
 
 use super::{Named, code_signature, input_type, internal, output_type, prescribed, unpacked};
 use crate::attributes::ItemAttributes;
 use crate::errors::Errors;
+use crate::lower::respanned;
 use crate::options::ActivityOptions;
 use crate::parse::{Body, Function};
 use crate::signature::{Entry, Kind};
@@ -45,7 +46,11 @@ pub(super) fn expand(
 
     let callable = named.callable(&function, &inputs, &format_ident!("Call"), broken);
     let marker = named.marker();
-    let assertions = named.assertions(&inputs, output.as_ref(), "assert_activity_result");
+    let assertions = if broken {
+        TokenStream::new()
+    } else {
+        named.assertions(&inputs)
+    };
     let constant = options.constant();
     let states = match context.as_ref().and_then(|context| context.name.as_ref()) {
         Some(context) => states::of(context, function.body.statements(), &options.states),
@@ -65,12 +70,11 @@ pub(super) fn expand(
                 quote_spanned!(context.span=> #acx)
             };
             let call = quote!(#ident::run(#acx, #arguments));
-            // Where the code is not `Send`, rustc speaks of this call: so it stands on the name.
-            if asyncness.is_some() {
-                quote_spanned!(ident.span()=> #krate::__private::AttemptFuture::asynchronous(async move { #unpacked #call.await }))
-            } else {
-                quote_spanned!(ident.span()=> #krate::__private::AttemptFuture::blocking(move || { #unpacked #call }))
-            }
+            let (kind, code) = match asyncness {
+                Some(_) => ("asynchronous", quote!(async move { #unpacked #call.await })),
+                None => ("blocking", quote!(move || { #unpacked #call })),
+            };
+            attempt(krate, Ident::new(kind, ident.span()), code)
         }
         _ => quote!(let _ = (#acx, #input); ::core::unreachable!()),
     };
@@ -135,4 +139,20 @@ fn asyncness(
         }
         (asyncness, _) => asyncness,
     }
+}
+
+/// `AttemptFuture::asynchronous(code)`. Where the code is not `Send`, rustc speaks of this call: so
+/// all of it stands on the activity's name.
+fn attempt(krate: &Path, kind: Ident, code: TokenStream) -> TokenStream {
+    let span = kind.span();
+    let krate = respanned(krate, span);
+    let code = code.into_iter().map(|mut token| {
+        if !matches!(token, TokenTree::Group(_)) {
+            token.set_span(span);
+        }
+        token
+    });
+    let mut parentheses = Group::new(Delimiter::Parenthesis, code.collect());
+    parentheses.set_span(span);
+    quote_spanned!(span=> #krate::__private::AttemptFuture::#kind #parentheses)
 }

@@ -1,0 +1,14 @@
+//! A workflow is replayed, and would be reported again each time.
+
+use perennial::prelude::*;
+
+#[workflow]
+#[tracing::instrument(skip(cx))]
+async fn order(cx: &Cx) -> Result<(), Error> {
+    cx.sleep(seconds(1)).await?;
+    Ok(())
+}
+
+fn main() {
+    println!("{}", order::NAME);
+}
