@@ -1,6 +1,7 @@
 //! All that a workflow may wait for.
 
 #![deny(warnings)]
+#![allow(dead_code)]
 #![allow(async_fn_in_trait)]
 
 use std::pin::Pin;
@@ -159,7 +160,7 @@ async fn work(cx: &Cx, n: u32) -> Result<u32, Error> {
     let o = format!("{} {named}", ship(cx, 1).await?, named = ship(cx, 2).await?);
 
     // Wherever an expression can stand.
-    if ship(cx, 1).await? == 1 && let Ok(1) = ship(cx, 1).await {}
+    if let Ok(1) = ship(cx, 1).await {}
     match (ship(cx, 1).await?, 2) {
         (1, _) if ship(cx, 2).await? == 2 => {}
         _ => return Ok(ship(cx, 1).await?),
@@ -181,7 +182,7 @@ async fn work(cx: &Cx, n: u32) -> Result<u32, Error> {
     Ok(a + b + c + d + e + f + g? + h? + i + j + k + task.await? + l.len() as u32 + m[0] + n[0] + o.len() as u32 + q)
 }
 
-fn main() {
+pub(crate) fn main() {
     let callees: Vec<_> = work::GRAPH.callees.iter().map(|callee| (callee.name, callee.kind)).collect();
     assert!(callees.contains(&("ship", perennial::CalleeKind::Activity)), "{callees:?}");
     assert!(work::GRAPH.file.ends_with("awaits.rs"));

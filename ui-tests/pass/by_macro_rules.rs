@@ -1,6 +1,7 @@
 //! Workflows and activities that `macro_rules` write, with all kinds of fragments.
 
 #![deny(warnings)]
+#![allow(dead_code)]
 
 use perennial::prelude::*;
 
@@ -39,7 +40,7 @@ async fn helper(cx: &Cx, n: u32) -> Result<u32, Error> {
     Ok(double(cx, n).await?)
 }
 
-fn main() {
+pub(crate) fn main() {
     assert_eq!(double::NAME, "double-it");
     assert_eq!(generated::NAME, "generated");
 }

@@ -1,6 +1,7 @@
 //! `#[cfg]` on items and on arguments: what is configured away leaves nothing behind.
 
 #![deny(warnings)]
+#![allow(dead_code)]
 
 use perennial::prelude::*;
 
@@ -67,7 +68,7 @@ fn input_of<A: perennial::Activity>() -> &'static str {
     std::any::type_name::<A::Input>()
 }
 
-fn main() {
+pub(crate) fn main() {
     assert_eq!(input_of::<some>(), "(u32, u32, u32)");
     assert_eq!(input_of::<one_left>(), "alloc::string::String");
     assert_eq!(std::any::type_name::<<none_left as perennial::Workflow>::Input>(), "()");

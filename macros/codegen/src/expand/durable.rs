@@ -133,7 +133,11 @@ fn moved(sig: &mut Signature) -> TokenStream {
         });
         let pat = std::mem::replace(&mut *argument.pat, plain);
         let attrs = &argument.attrs;
-        moved.extend(quote!(#(#attrs)* let #pat = #name;));
+        // To clippy such a name says that the binding has no use, and this one has: it is dropped
+        // with the future.
+        let underscored = matches!(&pat, Pat::Ident(pat) if pat.ident.to_string().starts_with('_'));
+        let allowed = underscored.then(|| quote!(#[allow(clippy::no_effect_underscore_binding)]));
+        moved.extend(quote!(#allowed #(#attrs)* let #pat = #name;));
     }
     moved
 }

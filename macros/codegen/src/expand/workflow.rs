@@ -1,6 +1,6 @@
 //! `#[workflow]`: a callable that starts a child, a type that names it, and its code.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 
 use super::{Named, code_signature, input_type, internal, output_type, prescribed, unpacked};
@@ -56,7 +56,7 @@ pub(super) fn expand(
     };
     let graph = graph(&named, &callees);
     let (prescribed, code_attributes) = (prescribed(), &attributes.code);
-    let code = Ident::new("__body", ident.span());
+    let code = Ident::new("__body", Span::mixed_site().located_at(ident.span()));
     let asyncness = function
         .sig
         .asyncness
@@ -99,6 +99,7 @@ pub(super) fn expand(
             #prescribed
             #(#code_attributes)*
             #signature #body
+            #[allow(clippy::future_not_send)]
             impl #krate::Workflow for #ident {
                 const NAME: &'static str = #name;
                 const GRAPH: &'static #krate::Graph = &__GRAPH;

@@ -1,0 +1,1 @@
+//! What works in the newest edition, in an older one: see `tests/`.
