@@ -22,8 +22,9 @@ use proc_macro::TokenStream;
 /// assert_eq!(fulfil::NAME, "fulfil");
 /// ```
 ///
-/// It takes `cx: &Cx` and then its inputs: owned data that serde can read and write. It returns a
-/// `Result`, which is written to the history.
+/// It takes `cx: &Cx` and then at most eight inputs: owned data that serde can read and write. It
+/// returns a `Result`, which is written to the history. These types are at least as visible as the
+/// function.
 ///
 /// It may wait only for what its history records: activities, what `cx` offers, functions with
 /// [`#[durable]`](macro@durable), and `async` blocks, `perennial::join!`, `try_join!` and `select!`
@@ -62,8 +63,9 @@ pub fn workflow(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// let receipt = charge_card::run(&acx, order).await?; // in a test of the activity itself
 /// ```
 ///
-/// It takes `acx: &ActivityCx` and then its inputs: owned data that serde can read and write. It
-/// returns `Result<T, Failure<R>>`, or `Result<T, R>` if every error is final.
+/// It takes `acx: &ActivityCx` and then at most eight inputs: owned data that serde can read and
+/// write. It returns `Result<T, Failure<R>>`, or `Result<T, R>` if every error is final. These types
+/// are at least as visible as the function.
 ///
 /// # Options
 ///

@@ -1,4 +1,4 @@
-//! Without a `self` the attribute cannot know where it stands; rustc does.
+//! Without a `self` the attribute looks into the file to see where it stands.
 
 use perennial::prelude::*;
 
@@ -12,4 +12,16 @@ impl Shop {
     }
 }
 
-fn main() {}
+trait Warehouse {
+    #[activity(pure)]
+    async fn count(acx: &ActivityCx) -> Result<u32, Failure> {
+        let _ = acx;
+        Ok(1)
+    }
+}
+
+impl Warehouse for Shop {}
+
+fn main() {
+    let _ = (Shop::open, Shop::count);
+}

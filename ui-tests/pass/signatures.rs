@@ -118,6 +118,21 @@ pub mod nested {
 }
 
 fn main() {
+    // Inside of a function, as in tests.
+    #[activity(pure)]
+    async fn local(_acx: &ActivityCx) -> Result<(), Failure> {
+        Ok(())
+    }
+    #[workflow]
+    async fn in_a_function(cx: &Cx) -> Result<(), Error> {
+        nothing(cx).await;
+        Ok(local(cx).await?)
+    }
+    #[durable]
+    async fn nothing(_: &Cx) {}
+    assert_eq!(in_a_function::GRAPH.callees.len(), 1);
+    assert_eq!(in_a_function::GRAPH.callees[0].kind, perennial::CalleeKind::Activity);
+
     assert_eq!(push::NAME, "push");
     assert_eq!(add::NAME, "add-up");
     assert_eq!(r#type::NAME, "type");

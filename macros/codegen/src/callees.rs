@@ -1,20 +1,13 @@
 //! Which of the functions that a workflow calls are activities.
 //!
-//! A macro sees one function. What the names in it stand for is found out by reading the sources
-//! of the crate, so that a runtime can say at its start which activities a workflow will miss.
-//! It is a best effort: a name that is not found, or that stands for several things, is unknown,
-//! and nothing fails because of it.
-//!
-//! The sources are read as plain text and only once in a process. To let the compiler parse them
-//! would enter every file a second time into its tables.
+//! A runtime can then say at its start which activities a workflow will miss. A name that is not
+//! found, or that stands for several things, is unknown, and nothing fails because of it.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::collections::HashSet;
 
 use proc_macro2::Span;
 
-use crate::source::{Attribute, Function, functions};
+use crate::index::{Index, Meaning};
 
 /// A function that a workflow calls with its context.
 #[derive(Debug, PartialEq, Eq)]
@@ -26,154 +19,51 @@ pub(crate) struct Callee {
 
 /// Finds out what the functions are that the workflow at `place` calls.
 pub(crate) fn resolve(called: &[String], place: Span) -> Vec<Callee> {
-    static INDEX: Mutex<Option<Index>> = Mutex::new(None);
-    // A panic elsewhere leaves an index that lacks something at worst.
-    let mut index = INDEX.lock().unwrap_or_else(PoisonError::into_inner);
-    let index = index.get_or_insert_with(Index::of_this_crate);
-    if let Some(file) = place.local_file() {
-        index.read_file(&file);
-    }
-    index.resolve(called)
+    Index::with(place, |index| resolved(index, called))
 }
 
-/// The functions of a crate, by name.
-#[derive(Debug, Default)]
-struct Index {
-    functions: HashMap<String, BTreeSet<Meaning>>,
-    files: HashSet<PathBuf>,
+fn resolved(index: &Index, called: &[String]) -> Vec<Callee> {
+    let mut callees = Vec::new();
+    follow(index, called, &mut HashSet::new(), &mut callees);
+    callees
 }
 
-/// What a function is to a workflow that calls it.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Meaning {
-    /// With its name in histories.
-    Activity(String),
-    /// With the functions it calls itself.
-    Durable(Vec<String>),
-    Other,
-}
-
-impl Index {
-    fn of_this_crate() -> Index {
-        let mut index = Index::default();
-        if let Some(manifest) = std::env::var_os("CARGO_MANIFEST_DIR") {
-            index.read_folder(&Path::new(&manifest).join("src"));
+/// A durable function is replaced by what it calls itself.
+fn follow(index: &Index, called: &[String], seen: &mut HashSet<String>, callees: &mut Vec<Callee>) {
+    for function in called {
+        if !seen.insert(function.clone()) {
+            continue;
         }
-        index
-    }
-
-    fn read_folder(&mut self, folder: &Path) {
-        let Ok(entries) = std::fs::read_dir(folder) else {
-            return;
-        };
-        for entry in entries.flatten() {
-            let path = entry.path();
-            // Links are not followed, so this ends.
-            match entry.file_type() {
-                Ok(kind) if kind.is_dir() => self.read_folder(&path),
-                Ok(kind)
-                    if kind.is_file()
-                        && path.extension().is_some_and(|extension| extension == "rs") =>
-                {
-                    self.read_file(&path);
-                }
-                _ => {}
-            }
-        }
-    }
-
-    fn read_file(&mut self, path: &Path) {
-        let Ok(canonical) = path.canonicalize() else {
-            return;
-        };
-        if self.files.insert(canonical)
-            && let Ok(text) = std::fs::read_to_string(path)
-        {
-            self.read(&text);
-        }
-    }
-
-    fn read(&mut self, text: &str) {
-        for function in functions(text) {
-            // `bank.charge(..)` is not what a bare `charge(cx, ..)` calls, unless it is durable.
-            let meaning = meaning(&function);
-            if !(function.is_method && meaning == Meaning::Other) {
-                self.functions
-                    .entry(function.name)
-                    .or_default()
-                    .insert(meaning);
-            }
-        }
-    }
-
-    fn resolve(&self, called: &[String]) -> Vec<Callee> {
-        let mut callees = Vec::new();
-        let mut seen = HashSet::new();
-        self.follow(called, &mut seen, &mut callees);
-        callees
-    }
-
-    fn follow(&self, called: &[String], seen: &mut HashSet<String>, callees: &mut Vec<Callee>) {
-        for function in called {
-            if !seen.insert(function.clone()) {
+        let callee = match index.meaning(function) {
+            Some(Meaning::Activity(name)) => Callee {
+                name: name.clone(),
+                is_activity: true,
+            },
+            Some(Meaning::Durable(calls)) => {
+                follow(index, calls, seen, callees);
                 continue;
             }
-            let mut meanings = self.functions.get(function).into_iter().flatten();
-            let callee = match (meanings.next(), meanings.next()) {
-                (Some(Meaning::Activity(name)), None) => Callee {
-                    name: name.clone(),
-                    is_activity: true,
-                },
-                (Some(Meaning::Durable(calls)), None) => {
-                    self.follow(calls, seen, callees);
-                    continue;
-                }
-                _ => Callee {
-                    name: function.clone(),
-                    is_activity: false,
-                },
-            };
-            if !callees.contains(&callee) {
-                callees.push(callee);
-            }
+            Some(Meaning::Other) | None => Callee {
+                name: function.clone(),
+                is_activity: false,
+            },
+        };
+        if !callees.contains(&callee) {
+            callees.push(callee);
         }
-    }
-}
-
-fn meaning(function: &Function) -> Meaning {
-    let attribute = |wanted: &str| {
-        function
-            .attributes
-            .iter()
-            .find(|Attribute { name, .. }| name == wanted)
-    };
-    if let Some(activity) = attribute("activity") {
-        Meaning::Activity(
-            activity
-                .name_option
-                .clone()
-                .unwrap_or_else(|| function.name.clone()),
-        )
-    } else if attribute("durable").is_some() {
-        Meaning::Durable(function.calls.clone())
-    } else {
-        Meaning::Other
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Callee, Index};
+    use super::{Callee, resolved};
+    use crate::index::Index;
 
-    fn resolved(source: &str, called: &[&str]) -> Vec<Callee> {
+    fn resolved_in(source: &str, called: &[&str]) -> Vec<Callee> {
         let mut index = Index::default();
-        index.read(source);
-        index.resolve(
-            &called
-                .iter()
-                .map(|name| (*name).to_owned())
-                .collect::<Vec<_>>(),
-        )
+        index.add(source);
+        let called: Vec<String> = called.iter().map(|name| (*name).to_owned()).collect();
+        resolved(&index, &called)
     }
 
     fn activity(name: &str) -> Callee {
@@ -200,7 +90,7 @@ mod tests {
             pub(crate) async fn named(acx: &ActivityCx, name: String) -> R { a() }
         "#;
         assert_eq!(
-            resolved(source, &["plain", "named", "absent"]),
+            resolved_in(source, &["plain", "named", "absent"]),
             [activity("plain"), activity("other-name"), unknown("absent")]
         );
     }
@@ -217,7 +107,7 @@ mod tests {
             #[activity(pure)] fn ship(acx: &ActivityCx, n: u8) {}
         ";
         assert_eq!(
-            resolved(source, &["outer"]),
+            resolved_in(source, &["outer"]),
             [activity("ship"), activity("pay"), unknown("other")]
         );
     }
@@ -228,7 +118,7 @@ mod tests {
             mod a { #[activity(pure)] async fn charge(acx: &ActivityCx) {} }
             mod b { fn charge(n: u32) {} }
         ";
-        assert_eq!(resolved(source, &["charge"]), [unknown("charge")]);
+        assert_eq!(resolved_in(source, &["charge"]), [unknown("charge")]);
     }
 
     #[test]
@@ -239,7 +129,7 @@ mod tests {
             #[activity(pure)] async fn refund(acx: &ActivityCx) {}
         ";
         assert_eq!(
-            resolved(source, &["charge", "refund"]),
+            resolved_in(source, &["charge", "refund"]),
             [activity("charge"), activity("refund")]
         );
     }
@@ -255,7 +145,7 @@ mod tests {
             #[activity(pure)] fn r#type(acx: &ActivityCx) {}
         "####;
         assert_eq!(
-            resolved(source, &["a", "b", "type"]),
+            resolved_in(source, &["a", "b", "type"]),
             [unknown("a"), activity("b"), activity("type")]
         );
     }
@@ -273,7 +163,7 @@ mod tests {
             "'",
             "fn a<",
         ] {
-            resolved(source, &["a"]);
+            resolved_in(source, &["a"]);
         }
     }
 }

@@ -5,7 +5,7 @@ mod durable;
 mod print;
 mod workflow;
 
-use proc_macro2::{Ident, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
@@ -13,6 +13,7 @@ use syn::{LitStr, Path, Token, Type, Visibility};
 
 use crate::attributes::ItemAttributes;
 use crate::errors::Errors;
+use crate::index::is_associated;
 use crate::inputs::{Input, Inputs};
 use crate::lower::respanned;
 use crate::options::{ActivityOptions, DurableOptions, WorkflowOptions};
@@ -107,6 +108,14 @@ fn misplaced(kind: Kind, function: Function, errors: &mut Errors) -> Result<Func
         errors.under(
             receiver,
             format!("{} goes on a free function, not on a method\n\nhelp: pass what it needs of `self` as an input", kind.attribute()),
+        );
+    } else if is_associated(&function.sig.ident) {
+        errors.under(
+            &function.sig.ident,
+            format!(
+                "{} goes on a free function\n\nhelp: move it out of the `impl` or the `trait`",
+                kind.attribute()
+            ),
         );
     } else if let Body::Missing = function.body {
         errors.under(
@@ -247,24 +256,35 @@ fn first_parameter(inputs: &Inputs) -> Ident {
 
 /// A name that only generated code sees.
 fn internal(name: &str) -> Ident {
-    Ident::new(name, proc_macro2::Span::mixed_site())
+    Ident::new(name, Span::mixed_site())
 }
 
-/// `type Input = ..;`, once for each combination of conditions.
-fn input_type(inputs: &Inputs, broken: bool) -> TokenStream {
+/// `type Input = ..;`, once for each combination of conditions, and `type Output = ..;`.
+///
+/// They stand on the types of the signature: rustc reports there that one is private where the
+/// function is not.
+fn associated_types(inputs: &Inputs, output: Option<&Type>, broken: bool) -> TokenStream {
+    let mut types = match output {
+        Some(output) => quote_spanned!(output.span()=> type Output = #output;),
+        None => quote!(
+            type Output = ::core::result::Result<(), ::std::string::String>;
+        ),
+    };
     if broken {
-        return quote!(
+        types.extend(quote!(
             type Input = ();
-        );
+        ));
+        return types;
     }
-    inputs
-        .shapes()
-        .into_iter()
-        .map(|shape| {
-            let (cfg, ty) = (&shape.cfg, shape.ty());
-            quote!(#cfg type Input = #ty;)
-        })
-        .collect()
+    let span = inputs
+        .all
+        .first()
+        .map_or_else(Span::call_site, |first| first.ty.span());
+    for shape in inputs.shapes() {
+        let (cfg, ty) = (&shape.cfg, shape.ty());
+        types.extend(quote_spanned!(span=> #cfg type Input = #ty;));
+    }
+    types
 }
 
 /// `let (a, b) = input;`, once for each combination of conditions.
@@ -277,14 +297,6 @@ fn unpacked(inputs: &Inputs, input: &Ident) -> TokenStream {
             quote!(#cfg let #names = #input;)
         })
         .collect()
-}
-
-/// Stands in for a result that a history cannot hold.
-fn output_type(output: Option<&Type>) -> TokenStream {
-    match output {
-        Some(output) => output.to_token_stream(),
-        None => quote!(::core::result::Result<(), ::std::string::String>),
-    }
 }
 
 /// The signature of the code itself: always one that can be called, whatever was wrong with it.

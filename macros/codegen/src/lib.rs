@@ -17,6 +17,7 @@ mod attributes;
 mod callees;
 mod errors;
 mod expand;
+mod index;
 mod inputs;
 mod lower;
 mod options;

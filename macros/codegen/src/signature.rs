@@ -9,6 +9,9 @@ use syn::{FnArg, GenericParam, Pat, PatType, ReturnType, Safety, Signature, Type
 use crate::errors::Errors;
 use crate::inputs::Inputs;
 
+/// The runtime takes functions of up to so many inputs.
+const MOST_INPUTS: usize = 8;
+
 /// Which of the two attributes stands above the function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -93,6 +96,16 @@ impl Entry {
         broken |= context.as_ref().is_none_or(|context| context.wrong);
         for argument in arguments.clone() {
             broken |= !owned_input(kind, &argument.ty, errors);
+        }
+        if let Some(one_too_many) = arguments.clone().nth(MOST_INPUTS) {
+            errors.under(
+                one_too_many,
+                format!(
+                    "{} takes at most {MOST_INPUTS} inputs\n\nhelp: put them into one struct",
+                    kind.noun()
+                ),
+            );
+            broken = true;
         }
         let inputs = Inputs::new(arguments, errors);
         let output = output(kind, sig, errors);

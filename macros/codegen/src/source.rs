@@ -1,4 +1,5 @@
-//! Reads the functions of a Rust source text: attributes, name, and what they call.
+//! Reads what a Rust source text declares: its functions, with attributes and what they call, and
+//! the macros that it imports from other crates.
 //!
 //! Far from a parser, and forgiving: it knows comments, literals and brackets, and no more of
 //! the grammar than it needs.
@@ -7,9 +8,11 @@
 #[derive(Debug)]
 pub(crate) struct Function {
     pub(crate) name: String,
+    /// The line of its name, from 1.
+    pub(crate) line: usize,
     pub(crate) attributes: Vec<Attribute>,
-    /// Has a `self`.
-    pub(crate) is_method: bool,
+    /// Stands in an `impl` or a `trait`.
+    pub(crate) is_associated: bool,
     /// The functions that it calls with its context, each once.
     pub(crate) calls: Vec<String>,
 }
@@ -23,30 +26,85 @@ pub(crate) struct Attribute {
     pub(crate) name_option: Option<String>,
 }
 
-/// The functions of a source, in order.
-pub(crate) fn functions(text: &str) -> Vec<Function> {
-    let tokens = tokens(text);
-    let mut found = Vec::new();
-    let mut attributes = Vec::new();
-    let mut at = 0;
-    while at < tokens.len() {
-        match &tokens[at..] {
-            [Token::Sign('#'), Token::Sign('['), ..] => {
-                let end = closing(&tokens, at + 1);
-                attributes.extend(attribute(&tokens[at + 2..end]));
-                at = end;
+/// What a source declares.
+#[derive(Debug, Default)]
+pub(crate) struct Source {
+    /// Its functions, in order.
+    pub(crate) functions: Vec<Function>,
+    /// Names that it imports, each with the crate: `use tokio::{join, select}`.
+    pub(crate) imports: Vec<(String, String)>,
+}
+
+/// A brace that is open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Block {
+    /// Of an `impl` or a `trait`.
+    Associated,
+    Other,
+}
+
+impl Source {
+    pub(crate) fn read(text: &str) -> Source {
+        let (tokens, lines) = tokens(text);
+        let mut source = Source::default();
+        let mut attributes = Vec::new();
+        let mut open: Vec<Block> = Vec::new();
+        // What the next brace opens.
+        let mut next = Block::Other;
+        let mut at = 0;
+        while at < tokens.len() {
+            match &tokens[at..] {
+                [Token::Sign('#'), Token::Sign('['), ..] => {
+                    let end = closing(&tokens, at + 1);
+                    attributes.extend(attribute(&tokens[at + 2..end]));
+                    at = end;
+                }
+                [Token::Word("fn"), Token::Word(name), ..] => {
+                    let mut function =
+                        function(name, std::mem::take(&mut attributes), &tokens[at + 2..]);
+                    function.line = lines[at + 1];
+                    function.is_associated = open.last() == Some(&Block::Associated);
+                    source.functions.push(function);
+                    next = Block::Other;
+                    at = signature_end(&tokens, at + 2);
+                    continue;
+                }
+                [Token::Word("use"), Token::Word(from), ..] => {
+                    let names = tokens[at + 2..]
+                        .iter()
+                        .take_while(|token| **token != Token::Sign(';'));
+                    let names = names.filter_map(Token::word);
+                    source
+                        .imports
+                        .extend(names.map(|name| ((*from).to_owned(), name.to_owned())));
+                }
+                [Token::Word("impl" | "trait"), ..] => next = Block::Associated,
+                [Token::Sign('{'), ..] => {
+                    open.push(std::mem::replace(&mut next, Block::Other));
+                    attributes.clear();
+                }
+                [Token::Sign('}'), ..] => {
+                    open.pop();
+                    attributes.clear();
+                }
+                [Token::Sign(';'), ..] => {
+                    next = Block::Other;
+                    attributes.clear();
+                }
+                _ => {}
             }
-            [Token::Word("fn"), Token::Word(name), ..] => {
-                let attributes = std::mem::take(&mut attributes);
-                found.push(function(name, attributes, &tokens[at + 2..]));
-                at += 1;
-            }
-            [Token::Sign('{' | '}' | ';'), ..] => attributes.clear(),
-            _ => {}
+            at += 1;
         }
-        at += 1;
+        source
     }
-    found
+}
+
+/// The body or the semicolon behind a signature, whose `impl`s are none that could be entered.
+fn signature_end(tokens: &[Token<'_>], start: usize) -> usize {
+    let end = tokens[start..]
+        .iter()
+        .position(|token| matches!(token, Token::Sign('{' | ';')));
+    end.map_or(tokens.len(), |end| start + end)
 }
 
 /// `activity(name = "..")`, without the brackets.
@@ -69,8 +127,9 @@ fn attribute(tokens: &[Token<'_>]) -> Option<Attribute> {
 fn function(name: &str, attributes: Vec<Attribute>, tokens: &[Token<'_>]) -> Function {
     let mut function = Function {
         name: name.to_owned(),
+        line: 0,
         attributes,
-        is_method: false,
+        is_associated: false,
         calls: Vec::new(),
     };
     let Some(open) = tokens
@@ -82,10 +141,6 @@ fn function(name: &str, attributes: Vec<Attribute>, tokens: &[Token<'_>]) -> Fun
     };
     let close = closing(tokens, open);
     let parameters = &tokens[(open + 1).min(close)..close];
-    function.is_method = parameters
-        .iter()
-        .take_while(|token| **token != Token::Sign(','))
-        .any(|token| *token == Token::Word("self"));
     let body = tokens[close..]
         .iter()
         .position(|token| matches!(token, Token::Sign('{' | ';')))
@@ -218,8 +273,10 @@ impl<'a> Token<'a> {
     }
 }
 
-fn tokens(text: &str) -> Vec<Token<'_>> {
-    let mut tokens = Vec::new();
+/// The tokens, and for each the line on which it begins.
+fn tokens(text: &str) -> (Vec<Token<'_>>, Vec<usize>) {
+    let (mut tokens, mut lines) = (Vec::new(), Vec::new());
+    let mut line = 1;
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
         let length = if rest.starts_with("//") {
@@ -245,9 +302,11 @@ fn tokens(text: &str) -> Vec<Token<'_>> {
             }
             first.len_utf8()
         };
+        lines.resize(tokens.len(), line);
+        line += rest[..length].matches('\n').count();
         rest = &rest[length..];
     }
-    tokens
+    (tokens, lines)
 }
 
 fn is_word(character: char) -> bool {

@@ -155,6 +155,14 @@ fn signature_of_a_workflow() {
 }
 
 #[test]
+fn too_many_inputs() {
+    let inputs: String = ('a'..='i').map(|name| format!(", {name}: u8")).collect();
+    let item = format!("async fn a(acx: &ActivityCx{inputs}) -> Result<u8, Failure> {{ Ok(1) }}");
+    let text = report(perennial_codegen::activity, &[("pure", &item)]);
+    insta::assert_snapshot!(text);
+}
+
+#[test]
 fn signature_of_an_activity() {
     let text = report(
         perennial_codegen::activity,

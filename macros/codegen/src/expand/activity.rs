@@ -4,7 +4,7 @@ use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use quote::{format_ident, quote, quote_spanned};
 use syn::{Path, Token};
 
-use super::{Named, code_signature, input_type, internal, output_type, prescribed, unpacked};
+use super::{Named, associated_types, code_signature, internal, prescribed, unpacked};
 use crate::attributes::ItemAttributes;
 use crate::errors::Errors;
 use crate::lower::respanned;
@@ -78,7 +78,7 @@ pub(super) fn expand(
         }
         _ => quote!(let _ = (#acx, #input); ::core::unreachable!()),
     };
-    let (input_type, output_type) = (input_type(&inputs, broken), output_type(output.as_ref()));
+    let types = associated_types(&inputs, output.as_ref(), broken);
 
     quote! {
         #callable
@@ -99,8 +99,7 @@ pub(super) fn expand(
             impl #krate::Activity for #ident {
                 const NAME: &'static str = #name;
                 const OPTIONS: #krate::ActivityOptions = #constant;
-                #input_type
-                type Output = #output_type;
+                #types
                 fn states() -> ::std::vec::Vec<#krate::StateType> {
                     ::std::vec![#(#krate::StateType::of::<#states>()),*]
                 }

@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 
-use super::{Named, code_signature, input_type, internal, output_type, prescribed, unpacked};
+use super::{Named, associated_types, code_signature, internal, prescribed, unpacked};
 use crate::attributes::ItemAttributes;
 use crate::callees;
 use crate::errors::Errors;
@@ -77,7 +77,7 @@ pub(super) fn expand(
         }
         _ => quote!(let _ = (#cx, #input); ::core::unreachable!()),
     };
-    let (input_type, output_type) = (input_type(&inputs, broken), output_type(output.as_ref()));
+    let types = associated_types(&inputs, output.as_ref(), broken);
 
     quote! {
         #callable
@@ -103,8 +103,7 @@ pub(super) fn expand(
             impl #krate::Workflow for #ident {
                 const NAME: &'static str = #name;
                 const GRAPH: &'static #krate::Graph = &__GRAPH;
-                #input_type
-                type Output = #output_type;
+                #types
                 async fn body(#cx: #krate::Cx, #input: Self::Input) -> Self::Output {
                     #run
                 }

@@ -10,6 +10,7 @@ use syn::visit_mut::VisitMut;
 use syn::{Expr, Macro, Pat, Token};
 
 use super::Lowering;
+use crate::index::imported_from;
 
 /// Macros whose arguments are expressions with commas between them, `name = value` included.
 const EXPRESSION_LISTS: &[&str] = &[
@@ -85,14 +86,12 @@ impl Lowering<'_> {
         else {
             return;
         };
-        if let Some((_, instead)) = FOREIGN
-            .iter()
-            .find(|(foreign, _)| *foreign == name && is_foreign(call))
+        if let Some((_, instead)) = FOREIGN.iter().find(|(foreign, _)| *foreign == name)
+            && let Some(from) = foreign_crate(call)
         {
-            let written = path_text(call);
             self.errors.under(
                 macro_name(call),
-                format!("a workflow cannot use `{written}!`: what it waits for cannot be checked\n\nhelp: use {instead}"),
+                format!("a workflow cannot use `{from}::{name}!`: what it waits for cannot be checked\n\nhelp: use {instead}"),
             );
             return;
         }
@@ -268,13 +267,14 @@ impl ToTokens for SelectArms {
     }
 }
 
-fn is_foreign(call: &Macro) -> bool {
-    call.path.segments.len() > 1
-        && call
-            .path
-            .segments
-            .first()
-            .is_some_and(|first| FOREIGN_CRATES.iter().any(|name| first.ident == name))
+/// The other crate that a macro is from, by its path or by what the file imports.
+fn foreign_crate(call: &Macro) -> Option<String> {
+    let first = call.path.segments.first()?;
+    let from = match call.path.segments.len() {
+        1 => imported_from(&first.ident)?,
+        _ => first.ident.to_string(),
+    };
+    FOREIGN_CRATES.contains(&from.as_str()).then_some(from)
 }
 
 /// `tokio::join!`, all tokens of it.
