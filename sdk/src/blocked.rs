@@ -5,6 +5,7 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::history::CallSite;
 use crate::value::EncodeError;
 use crate::{Incompatible, IncompatibleKind};
 
@@ -141,6 +142,8 @@ pub struct NotDurable {
     pub workflow: &'static str,
     /// The number of the event that the code was about to cause.
     pub event: u64,
+    /// The await that is nearest to it, where one is known.
+    pub site: Option<CallSite>,
 }
 
 impl fmt::Display for NotDurable {
@@ -149,13 +152,20 @@ impl fmt::Display for NotDurable {
             run,
             workflow,
             event,
+            site,
         } = self;
         write!(
             f,
             "run {run} ({workflow}) is blocked: before event {event} it waits for something that is not durable, \
-             so that nothing would ever wake it [W103]\n\nNothing was changed. Look for an `.await` inside a \
-             macro that the attributes cannot see into; await activities, timers and `#[durable]` functions \
-             only. The run is tried again when a program is started that does."
+             so that nothing would ever wake it [W103]\n\n"
+        )?;
+        if let Some(site) = site {
+            writeln!(f, "  in {} at {site}\n", site.function)?;
+        }
+        f.write_str(
+            "Nothing was changed. Look for an `.await` inside a macro that the attributes cannot see into, and \
+             for a `Future` written by hand; await activities, timers and `#[durable]` functions only. The run is \
+             tried again when a program is started that does.",
         )
     }
 }

@@ -68,6 +68,13 @@ impl fmt::Display for InvalidId {
 
 impl std::error::Error for InvalidId {}
 
+/// So that an id and a text can stand in the same place.
+impl From<std::convert::Infallible> for InvalidId {
+    fn from(never: std::convert::Infallible) -> Self {
+        match never {}
+    }
+}
+
 fn check(what: &'static str, text: &str) -> Result<(), InvalidId> {
     let invalid = |problem| InvalidId {
         what,
@@ -244,6 +251,10 @@ impl FromStr for OperationId {
             problem: IdProblem::NotAnOperation,
         };
         let (run, number) = text.rsplit_once('~').ok_or_else(not)?;
+        // One text a number, so that references can be compared as texts.
+        if !number.starts_with(|c: char| matches!(c, '1'..='9')) {
+            return Err(not());
+        }
         let number = number.parse().map_err(|_| not())?;
         Ok(Self {
             run: RunId::new(run)?,

@@ -112,13 +112,22 @@ pub struct Side {
     pub what: String,
     /// The operation's number, where it is one.
     pub operation: Option<u64>,
-    /// The input or value, where it has one.
+    /// The input or value, where it has one and that is not longer than 16 KiB.
     pub value: Option<Value>,
     /// Where in the source, where that is known.
     pub site: Option<CallSite>,
 }
 
+/// The longest value that an error keeps, in bytes: an error is stored, and read by people.
+const MAX_SIDE_VALUE: usize = 16 << 10;
+
 impl Side {
+    pub(crate) fn shortened(mut self) -> Self {
+        let short = |value: &Value| value.as_json().len() <= MAX_SIDE_VALUE;
+        self.value = self.value.filter(short);
+        self
+    }
+
     pub(crate) fn of(decision: &Decision) -> Self {
         let (what, operation, value) = match decision {
             Decision::ActivityScheduled {

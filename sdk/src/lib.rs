@@ -35,6 +35,8 @@
 //!
 //! This crate knows no clock, thread, file or socket: those belong to drivers.
 
+#![warn(missing_docs)]
+
 mod activity;
 mod blocked;
 mod cx;
@@ -46,6 +48,7 @@ mod incompatible;
 pub mod machine;
 mod outcome;
 pub mod prelude;
+mod shorten;
 mod time;
 pub mod value;
 pub mod wire;

@@ -72,7 +72,7 @@ impl<A: Activity> IntoFuture for Call<A> {
             operation: ActivityOperation {
                 handle: Handle::new(&self.cx),
                 name: A::NAME,
-                input: Value::encode(&self.input),
+                input: Some(Value::encode(&self.input)),
                 options: self.overrides.apply(A::OPTIONS),
             },
             types: PhantomData,
@@ -138,29 +138,35 @@ impl<T: Data, R: Data> Durable for CallFuture<T, R> {}
 struct ActivityOperation {
     handle: Handle,
     name: &'static str,
-    input: Result<Value, EncodeError>,
+    /// Until it is scheduled.
+    input: Option<Result<Value, EncodeError>>,
     options: ActivityOptions,
 }
 
 impl ActivityOperation {
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<Value, ActivityFailure>> {
         if !self.handle.is_started() {
-            match &self.input {
-                Ok(input) => self
+            match self.input.take() {
+                Some(Ok(input)) => self
                     .handle
                     .schedule_activity(self.name, input, self.options),
                 // The same input is too large in each replay, so this needs no event.
-                Err(EncodeError::TooLarge { size, .. }) => {
+                Some(Err(EncodeError::TooLarge { size, .. })) => {
+                    if self.handle.refuse_activity().is_none() {
+                        return Poll::Pending;
+                    }
                     return Poll::Ready(Err(ActivityFailure::TooLarge {
-                        size: *size as u64,
+                        size: size as u64,
                         limit: MAX_VALUE_BYTES as u64,
                     }));
                 }
-                Err(error) => {
+                Some(Err(error)) => {
                     return self
                         .handle
-                        .unstorable(format!("the input of `{}`", self.name), error.clone());
+                        .unstorable(format!("the input of `{}`", self.name), error);
                 }
+                // It could not be started, or was refused.
+                None => return Poll::Pending,
             }
         }
         match self.handle.poll(context) {

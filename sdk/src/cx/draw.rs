@@ -60,7 +60,10 @@ impl Cx {
         match recorded?.decode() {
             Ok(value) => Some(value),
             Err(error) => {
-                self.core().undecodable(format!("a recorded draw: {error}"));
+                self.core().undecodable(
+                    self.core().last_event(),
+                    format!("a recorded draw: {error}"),
+                );
                 None
             }
         }

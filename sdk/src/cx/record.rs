@@ -5,7 +5,7 @@ use std::panic::Location;
 use super::Cx;
 use crate::Data;
 use crate::history::RecordSource;
-use crate::value::Value;
+use crate::value::{EncodeError, Value};
 
 impl Cx {
     /// Makes a value once and records it under `name`: when the workflow is replayed, `make` is not called
@@ -14,33 +14,36 @@ impl Cx {
     /// For what is quick, has no effects and is not the same twice, such as a setting that was read at
     /// start. What takes time or can fail belongs into an activity.
     ///
-    /// A value that cannot be stored blocks the run, as does a recorded one that does not decode; the
-    /// caller then gets what `make` gives, and the workflow is not polled again.
+    /// `make` may not use the `Cx`. A value that cannot be stored blocks the run, as does one that does not
+    /// decode; the caller then gets what `make` gives, and the workflow is not polled again.
     #[track_caller]
     pub fn record<T: Data>(&self, name: &str, make: impl FnOnce() -> T) -> T {
-        let place = Location::caller();
         let mut make = Some(make);
-        let recorded = self
-            .core()
-            .record(RecordSource::Named(name.to_owned()), place, |_| {
-                // Called at most once.
-                make.take()
-                    .map_or_else(|| Ok(Value::null()), |make| Value::encode(&make()))
-            });
-        match recorded.map(|value| value.decode()) {
-            Some(Ok(value)) => return value,
-            Some(Err(error)) => {
-                self.core().undecodable(format!(
-                    "the recorded value \"{}\": {error}",
-                    name.escape_debug()
-                ));
+        let mut made = None;
+        let source = RecordSource::Named(name.to_owned());
+        let recorded = self.core().record(source, Location::caller(), |_| {
+            let value = made.insert(make.take().map(|make| make()));
+            Value::encode(value)
+        });
+        match (recorded.map(|value| value.decode()), &made) {
+            // What was made is read back too: live and in replay the caller gets the same.
+            (Some(Ok(value)), _) => return value,
+            (Some(Err(error)), None) => {
+                let detail = format!("the recorded value \"{}\": {error}", name.escape_debug());
+                self.core().undecodable(self.core().last_event(), detail);
             }
-            None => {}
+            (Some(Err(error)), Some(_)) => {
+                let what = format!("recorded value \"{}\"", name.escape_debug());
+                let reason = format!("it is written, but cannot be read back: {error}");
+                self.core()
+                    .unstorable(what, EncodeError::Refused { reason });
+            }
+            (None, _) => {}
         }
-        match make {
-            Some(make) => make(),
-            // The value was made and cannot be stored, so there is none to go on with.
-            None => std::panic::resume_unwind(Box::new("")),
+        match (made.flatten(), make) {
+            (Some(made), _) => made,
+            (None, Some(make)) => make(),
+            (None, None) => unreachable!("what was made is kept"),
         }
     }
 }

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use crate::machine::{Board, check, wait, waits};
+use crate::machine::{Board, judged, may_poll, wait};
 
 /// The flags of a group's members. Its parent is whoever polls the group.
 pub(super) struct Group {
@@ -42,6 +42,9 @@ impl Group {
             }
         }
         while let Some(place) = self.board.take_first() {
+            if !may_poll() {
+                break;
+            }
             if usize::try_from(place).is_ok_and(|place| poll(place).is_break()) {
                 return;
             }
@@ -83,12 +86,9 @@ impl<F: Future> Member<F> {
         let Some(future) = &mut self.future else {
             return false;
         };
-        let before = waits();
-        match future.as_mut().poll(&mut Context::from_waker(&self.waker)) {
-            Poll::Pending => {
-                check(before);
-                false
-            }
+        let waker = &self.waker;
+        match judged(|| future.as_mut().poll(&mut Context::from_waker(waker))) {
+            Poll::Pending => false,
             Poll::Ready(output) => {
                 self.future = None;
                 self.output = Some(output);
@@ -102,10 +102,14 @@ impl<F: Future> Member<F> {
     }
 
     /// The result, where [`poll`](Self::poll) has said that it is there.
+    ///
+    /// # Panics
+    ///
+    /// When it was taken before: whoever waits for the group waits a second time.
     pub(super) fn take(&mut self) -> F::Output {
         match self.output.take() {
             Some(output) => output,
-            None => unreachable!("a group ends when all its members have their results"),
+            None => panic!("futures were awaited again after they had given their results"),
         }
     }
 }

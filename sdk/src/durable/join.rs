@@ -142,7 +142,9 @@ macro_rules! tuple {
 
             fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
                 let Self { group, members: slot, open } = self.get_mut();
-                let Some(members) = slot else { return Poll::Pending };
+                let Some(members) = slot else {
+                    panic!("a `try_join!` was awaited again after it had given its error");
+                };
                 let mut failed = None;
                 group.poll($count, context, |place| {
                     let (ended, error) = match place {

@@ -129,8 +129,8 @@ impl<T> Future for Next<'_, T> {
         if set.open.is_empty() {
             return Poll::Ready(None);
         }
-        let mut shared = set.shared.borrow_mut();
-        match shared.ready.pop_front() {
+        let ready = set.shared.borrow_mut().ready.pop_front();
+        match ready {
             Some((slot, output)) => {
                 if let Some(id) = slot.get() {
                     set.open.remove(&id);
@@ -139,7 +139,9 @@ impl<T> Future for Next<'_, T> {
             }
             None => {
                 wait();
-                shared.waker = Some(context.waker().clone());
+                let new = context.waker().clone();
+                let old = set.shared.borrow_mut().waker.replace(new);
+                drop(old);
                 Poll::Pending
             }
         }

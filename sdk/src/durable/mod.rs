@@ -21,7 +21,7 @@ pub use join_set::JoinSet;
 pub use select::{Either, race};
 pub use task::Task;
 
-use crate::machine::SITE;
+use crate::machine::{SITE, judged};
 use crate::workflow::Site;
 
 /// Something that a workflow may wait for, since its history records how it ends.
@@ -103,7 +103,7 @@ impl<F: Future> Future for At<F> {
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
         let outer = Outer(SITE.replace(Some(this.site)));
-        let result = this.future.poll(context);
+        let result = judged(|| this.future.poll(context));
         drop(outer);
         result
     }

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use super::Durable;
-use crate::machine::{check, waits};
+use crate::machine::judged;
 
 /// Waits for the first of its arms and runs its code: `pattern = future => code`.
 ///
@@ -98,22 +98,15 @@ impl<A: Future, B: Future> Future for Race<A, B> {
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.get_mut();
-        let end = 'end: {
-            if let Some(first) = &mut this.first {
-                let before = waits();
-                match first.as_mut().poll(context) {
-                    Poll::Ready(output) => break 'end Either::First(output),
-                    Poll::Pending => check(before),
-                }
-            }
-            if let Some(second) = &mut this.second {
-                let before = waits();
-                match second.as_mut().poll(context) {
-                    Poll::Ready(output) => break 'end Either::Second(output),
-                    Poll::Pending => check(before),
-                }
-            }
-            return Poll::Pending;
+        let (Some(first), Some(second)) = (&mut this.first, &mut this.second) else {
+            panic!("a `select!` was awaited again after it had given its result");
+        };
+        let end = match judged(|| first.as_mut().poll(context)) {
+            Poll::Ready(output) => Either::First(output),
+            Poll::Pending => match judged(|| second.as_mut().poll(context)) {
+                Poll::Ready(output) => Either::Second(output),
+                Poll::Pending => return Poll::Pending,
+            },
         };
         // The loser is dropped before the caller goes on.
         this.first = None;

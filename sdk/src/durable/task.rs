@@ -15,14 +15,20 @@ use crate::machine::wait;
 pub struct Task<T>(Rc<RefCell<Slot<T>>>);
 
 struct Slot<T> {
-    output: Option<T>,
+    output: Output<T>,
     waker: Option<Waker>,
+}
+
+enum Output<T> {
+    Open,
+    Ready(T),
+    Taken,
 }
 
 impl<T: 'static> Task<T> {
     pub(crate) fn spawn<F: Future<Output = T> + 'static>(cx: &Cx, work: F) -> Self {
         let slot = Rc::new(RefCell::new(Slot {
-            output: None,
+            output: Output::Open,
             waker: None,
         }));
         let task = Self(Rc::clone(&slot));
@@ -30,7 +36,7 @@ impl<T: 'static> Task<T> {
             let output = work.await;
             let waker = {
                 let mut slot = slot.borrow_mut();
-                slot.output = Some(output);
+                slot.output = Output::Ready(output);
                 slot.waker.take()
             };
             if let Some(waker) = waker {
@@ -44,13 +50,25 @@ impl<T: 'static> Task<T> {
 impl<T> Future for Task<T> {
     type Output = T;
 
+    /// # Panics
+    ///
+    /// When it has given its result before, as futures do.
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
-        let mut slot = self.0.borrow_mut();
-        match slot.output.take() {
-            Some(output) => Poll::Ready(output),
+        let output = {
+            let slot = &mut *self.0.borrow_mut();
+            match slot.output {
+                Output::Open => None,
+                _ => Some(std::mem::replace(&mut slot.output, Output::Taken)),
+            }
+        };
+        match output {
+            Some(Output::Ready(output)) => Poll::Ready(output),
+            Some(_) => panic!("a `Task` was awaited again after it had given its result"),
             None => {
                 wait();
-                slot.waker = Some(context.waker().clone());
+                let new = context.waker().clone();
+                let old = self.0.borrow_mut().waker.replace(new);
+                drop(old);
                 Poll::Pending
             }
         }
@@ -63,7 +81,7 @@ impl<T> Durable for Task<T> {}
 impl<T> fmt::Debug for Task<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Task")
-            .field("ready", &self.0.borrow().output.is_some())
+            .field("ready", &matches!(self.0.borrow().output, Output::Ready(_)))
             .finish()
     }
 }

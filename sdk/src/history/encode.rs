@@ -195,6 +195,9 @@ pub fn decode_unit(record: &[u8]) -> Result<Unit, RecordError> {
             _ => {}
         }
     }
+    // Events are numbered from 1, and the last one has a number too.
+    let number = number
+        .filter(|number: &u64| *number > 0 && number.checked_add(decisions.len() as u64).is_some());
     Ok(Unit {
         number: number.ok_or(RecordError::Malformed { field: "number" })?,
         at: at.ok_or(RecordError::Malformed { field: "at" })?,
@@ -206,20 +209,19 @@ pub fn decode_unit(record: &[u8]) -> Result<Unit, RecordError> {
 }
 
 /// The fields of one event, by number; what an event does not need stays `None`.
-#[derive(Default)]
 struct Parts<'a> {
     contents: [Option<Content<'a>>; 9],
-    /// Fields that may come several times, all of number 2.
-    repeated: Vec<Content<'a>>,
+    /// All of them again, for those that may come several times.
+    fields: Fields<'a>,
 }
 
 impl<'a> Parts<'a> {
     fn read(mut fields: Fields<'a>) -> Result<Self, RecordError> {
-        let mut parts = Self::default();
+        let mut parts = Self {
+            contents: [None; 9],
+            fields: fields.clone(),
+        };
         while let Some((field, content)) = fields.next_field()? {
-            if field == 2 {
-                parts.repeated.push(content);
-            }
             if let Some(slot) = parts.contents.get_mut(field as usize) {
                 *slot = Some(content);
             }
@@ -262,14 +264,17 @@ impl<'a> Parts<'a> {
     }
 
     fn open(&self) -> Result<Vec<OpenOperation>, RecordError> {
-        let one = |content: &Content<'a>| {
-            let parts = Parts::read(content.fields("open")?)?;
-            Ok(OpenOperation {
-                operation: parts.number(1, "operation")?,
-                name: parts.text(2, "name")?.to_owned(),
-            })
-        };
-        self.repeated.iter().map(one).collect()
+        let (mut fields, mut open) = (self.fields.clone(), Vec::new());
+        while let Some((field, content)) = fields.next_field()? {
+            if field == 2 {
+                let parts = Parts::read(content.fields("open")?)?;
+                open.push(OpenOperation {
+                    operation: parts.number(1, "operation")?,
+                    name: parts.text(2, "name")?.to_owned(),
+                });
+            }
+        }
+        Ok(open)
     }
 }
 

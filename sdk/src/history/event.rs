@@ -28,15 +28,15 @@ impl Unit {
     /// The number of the unit's last event.
     #[must_use]
     pub fn last(&self) -> u64 {
-        self.number + self.decisions.len() as u64
+        self.number.saturating_add(self.decisions.len() as u64)
     }
 
     /// The unit's events with their numbers.
     pub fn events(&self) -> impl Iterator<Item = (u64, Event<'_>)> {
         std::iter::once(Event::Observation(&self.observation))
             .chain(self.decisions.iter().map(Event::Decision))
-            .zip(self.number..)
-            .map(|(event, number)| (number, event))
+            .enumerate()
+            .map(|(at, event)| (self.number.saturating_add(at as u64), event))
     }
 }
 
@@ -75,6 +75,34 @@ pub enum Observation {
         /// The operation's number.
         operation: u64,
     },
+}
+
+/// The most bytes that the numbers, tags and lengths of an encoded event have.
+const FRAME: usize = 128;
+
+impl Observation {
+    /// The most bytes that it has when it is encoded.
+    pub(crate) fn size(&self) -> usize {
+        FRAME
+            + match self {
+                Self::Started(started) => {
+                    started.workflow.len()
+                        + started.input.as_json().len()
+                        + started.artifact.len()
+                        + started.namespace.as_str().len()
+                        + started.run.as_str().len()
+                }
+                Self::ActivityCompleted { result, .. } => result.as_json().len(),
+                Self::ActivityFailed { failure, .. } => match failure {
+                    ActivityFailure::Rejected { value } => value.as_json().len(),
+                    ActivityFailure::RetriesExhausted { last, .. } => last.len(),
+                    ActivityFailure::TimedOut
+                    | ActivityFailure::Cancelled
+                    | ActivityFailure::TooLarge { .. } => 0,
+                },
+                Self::TimerFired { .. } => 0,
+            }
+    }
 }
 
 /// How a run began.
@@ -193,6 +221,30 @@ impl Decision {
     #[must_use]
     pub fn is_end(&self) -> bool {
         matches!(self, Self::Completed { .. } | Self::Failed { .. })
+    }
+
+    /// The most bytes that it has when it is encoded.
+    pub(crate) fn size(&self) -> usize {
+        let site = self
+            .site()
+            .map_or(0, |site| site.file.len() + site.function.len());
+        FRAME
+            + site
+            + match self {
+                Self::ActivityScheduled { name, input, .. } => name.len() + input.as_json().len(),
+                Self::TimerStarted { .. } | Self::Dropped { .. } => 0,
+                Self::Recorded { source, value, .. } => {
+                    let name = match source {
+                        RecordSource::Random | RecordSource::Uuid => 0,
+                        RecordSource::Named(name) => name.len(),
+                    };
+                    name + value.as_json().len()
+                }
+                Self::Completed { value, open } | Self::Failed { error: value, open } => {
+                    let open: usize = open.iter().map(|left| 32 + left.name.len()).sum();
+                    value.as_json().len() + open
+                }
+            }
     }
 
     /// Where in the source it was made, where that was recorded.

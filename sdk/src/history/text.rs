@@ -32,7 +32,7 @@ pub fn render(units: &[Unit], options: Render) -> String {
         if let Observation::Started(started) = &unit.observation {
             first_operation = started.first_operation;
         }
-        let number = |operation: u64| operation.saturating_sub(first_operation) + 1;
+        let number = |operation: u64| operation.saturating_sub(first_operation).saturating_add(1);
         let name = |operation: u64, names: &std::collections::HashMap<u64, String>| {
             names.get(&operation).cloned().unwrap_or_else(|| "?".into())
         };
@@ -115,7 +115,10 @@ pub fn render(units: &[Unit], options: Render) -> String {
                     )
                 }
             };
-            let line = format!("{:>width$} {text}", unit.number + 1 + at as u64);
+            let line = format!(
+                "{:>width$} {text}",
+                unit.number.saturating_add(1 + at as u64)
+            );
             match decision.site() {
                 None => out.push_str(&line),
                 Some(site) => {

@@ -73,9 +73,12 @@ impl Board {
     }
 
     pub(crate) fn set_parent(&self, waker: &Waker) {
-        match &mut self.lock().parent {
-            Some(old) => old.clone_from(waker),
-            none => *none = Some(waker.clone()),
+        let known = matches!(&self.lock().parent, Some(known) if known.will_wake(waker));
+        if !known {
+            let new = waker.clone();
+            let old = self.lock().parent.replace(new);
+            // Not while the lock is held: it may be a waker of the user's.
+            drop(old);
         }
     }
 }

@@ -4,7 +4,8 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use super::core::{Core, Resolution};
+use super::core::Core;
+use super::state::Resolution;
 use crate::value::{DecodeError, EncodeError, Value};
 use crate::{ActivityOptions, Cx, Timestamp};
 
@@ -12,7 +13,8 @@ use crate::{ActivityOptions, Cx, Timestamp};
 pub(crate) struct Handle {
     core: Rc<Core>,
     number: Option<u64>,
-    resolved: bool,
+    /// The event that had the result.
+    resolved: Option<u64>,
 }
 
 impl Handle {
@@ -20,7 +22,7 @@ impl Handle {
         Self {
             core: Rc::clone(cx.core()),
             number: None,
-            resolved: false,
+            resolved: None,
         }
     }
 
@@ -31,27 +33,40 @@ impl Handle {
     pub(crate) fn schedule_activity(
         &mut self,
         name: &'static str,
-        input: &Value,
+        input: Value,
         options: ActivityOptions,
     ) {
         self.number = self.core.schedule_activity(name, input, options);
+    }
+
+    /// See [`Core::refuse_activity`].
+    pub(crate) fn refuse_activity(&self) -> Option<()> {
+        self.core.refuse_activity()
     }
 
     pub(crate) fn start_timer(&mut self, until: Until) {
         self.number = self.core.start_timer(until);
     }
 
+    /// # Panics
+    ///
+    /// When it has given its result before, as futures do.
     pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Resolution> {
         // Without a number the machine has an error, and nothing goes on.
         let Some(number) = self.number else {
             return Poll::Pending;
         };
-        if self.resolved {
-            return Poll::Pending;
+        if self.resolved.is_some() {
+            if self.core.has_error() {
+                return Poll::Pending;
+            }
+            panic!("operation ~{number} was awaited again after it had given its result");
         }
-        let end = self.core.poll_operation(number, context.waker());
-        self.resolved = end.is_ready();
-        end
+        let Poll::Ready(resolved) = self.core.poll_operation(number, context.waker()) else {
+            return Poll::Pending;
+        };
+        self.resolved = Some(resolved.event);
+        Poll::Ready(resolved.end)
     }
 
     pub(crate) fn unstorable<T>(&mut self, what: String, error: EncodeError) -> Poll<T> {
@@ -60,15 +75,16 @@ impl Handle {
     }
 
     pub(crate) fn undecodable<T>(&mut self, name: &str, error: DecodeError) -> Poll<T> {
+        let event = self.resolved.unwrap_or_default();
         self.core
-            .undecodable(format!("the result of `{name}`: {error}"));
+            .undecodable(event, format!("the result of `{name}`: {error}"));
         Poll::Pending
     }
 }
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        if let (Some(number), false) = (self.number, self.resolved) {
+        if let (Some(number), None) = (self.number, self.resolved) {
             self.core.drop_operation(number);
         }
     }

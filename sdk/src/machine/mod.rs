@@ -12,19 +12,23 @@
 //! Dropping a machine at any time is inert: it decides nothing (S12).
 
 mod core;
+mod decide;
+mod fault;
 mod flag;
 mod handle;
+mod state;
 mod step;
 mod tasks;
 mod waits;
 
 pub use step::{LogLine, Scheduled, Step};
 
-pub(crate) use self::core::{Core, Resolution, SITE};
+pub(crate) use self::core::{Core, SITE};
 pub(crate) use flag::Board;
 pub(crate) use handle::{Handle, Until};
+pub(crate) use state::Resolution;
 pub(crate) use tasks::TaskId;
-pub(crate) use waits::{check, wait, waits};
+pub(crate) use waits::{judged, may_poll, wait};
 
 use flag::Flag;
 
@@ -38,7 +42,7 @@ use crate::incompatible::IncompatibleKind;
 use crate::workflow::BodyFuture;
 use crate::{Blocked, Cx, Timestamp, WorkflowDefinition};
 
-/// The most commands that one poll may make (S15).
+/// The most commands that may follow one observation (S15).
 pub const MAX_COMMANDS: usize = 10_000;
 /// The most operations that may be open at a time (S15).
 pub const MAX_OPEN: usize = 10_000;
@@ -46,6 +50,13 @@ pub const MAX_OPEN: usize = 10_000;
 pub const MAX_EVENTS: u64 = 100_000;
 /// From how many events on a driver should warn (S15).
 pub const WARN_EVENTS: u64 = 50_000;
+
+/// The most bytes that a unit may have (S15).
+pub const MAX_UNIT_BYTES: usize = 16 << 20;
+/// How often one observation may have something polled, so that what wakes itself comes to an end.
+pub(crate) const MAX_POLLS: usize = 1_000_000;
+/// How many tasks may begin one inside the other: each of them is a few frames on the stack.
+pub(crate) const MAX_SPAWN_DEPTH: usize = 100;
 
 /// Numbers that nobody can foresee, for draws: the driver's.
 pub type Entropy = Box<dyn FnMut() -> u64>;
@@ -59,6 +70,7 @@ pub struct Machine {
     waker: Waker,
     next_event: u64,
     finished: bool,
+    blocked: Option<Blocked>,
 }
 
 impl Machine {
@@ -82,6 +94,7 @@ impl Machine {
             waker,
             next_event: 1,
             finished: false,
+            blocked: None,
         }
     }
 
@@ -89,37 +102,63 @@ impl Machine {
     ///
     /// # Errors
     ///
-    /// [`Blocked`]; the machine must not be used any more.
+    /// [`Blocked`], from then on for whatever is fed.
     pub fn replay(&mut self, unit: Unit) -> Result<(), Blocked> {
-        if unit.number != self.next_event {
-            let found = format!("event {} comes next", unit.number);
-            return Err(self.core.incompatible(
-                IncompatibleKind::Gap,
-                self.next_event,
-                Some(found),
-            ));
-        }
-        let last = unit.last();
-        self.core.begin_replay(unit.number, unit.at, unit.decisions);
-        self.feed(unit.observation)?;
-        self.core.end_replay()?;
-        self.next_event = last + 1;
-        Ok(())
+        self.unless_blocked(|machine| machine.replay_unit(unit))
     }
 
     /// Feeds a new observation. `at` is its stamp, `clock` the time from which deadlines count (S7).
     ///
     /// # Errors
     ///
-    /// [`Blocked`]; the machine must not be used any more, and nothing may be committed.
+    /// [`Blocked`], from then on for whatever is fed; nothing may be committed.
     pub fn observe(
         &mut self,
         observation: Observation,
         at: Timestamp,
         clock: Timestamp,
     ) -> Result<Step, Blocked> {
+        self.unless_blocked(|machine| machine.observe_live(observation, at, clock))
+    }
+
+    /// A machine that was stopped in the middle of something gives its error again.
+    fn unless_blocked<T>(
+        &mut self,
+        feed: impl FnOnce(&mut Self) -> Result<T, Blocked>,
+    ) -> Result<T, Blocked> {
+        if let Some(blocked) = &self.blocked {
+            return Err(blocked.clone());
+        }
+        let result = feed(self);
+        if let Err(blocked) = &result {
+            self.blocked = Some(blocked.clone());
+        }
+        result
+    }
+
+    fn replay_unit(&mut self, unit: Unit) -> Result<(), Blocked> {
+        if unit.number != self.next_event {
+            let found = format!("it is missing: event {} comes next", unit.number);
+            return Err(self
+                .core
+                .incompatible(IncompatibleKind::Gap, self.next_event, found));
+        }
+        let last = unit.last();
+        self.core.begin_replay(unit.number, unit.at, unit.decisions);
+        self.feed(unit.observation)?;
+        self.core.end_replay(self.finished)?;
+        self.next_event = last + 1;
+        Ok(())
+    }
+
+    fn observe_live(
+        &mut self,
+        observation: Observation,
+        at: Timestamp,
+        clock: Timestamp,
+    ) -> Result<Step, Blocked> {
         let number = self.next_event;
-        self.core.begin_live(number, at, clock);
+        self.core.begin_live(number, at, clock, observation.size());
         self.feed(observation.clone())?;
         let made = self.core.end_live();
         let unit = Unit {
@@ -128,10 +167,10 @@ impl Machine {
             observation,
             decisions: made.decisions,
         };
-        self.next_event = unit.last() + 1;
         if unit.last() > MAX_EVENTS {
-            return Err(self.core.too_long(unit.last()));
+            return Err(self.core.too_long());
         }
+        self.next_event = unit.last() + 1;
         Ok(Step {
             unit,
             scheduled: made.scheduled,
@@ -159,13 +198,13 @@ impl Machine {
         self.core.next_operation()
     }
 
-    /// The timers that have not fired: operation and deadline, in no order.
+    /// The timers that have not fired: operation and deadline, in the order in which they began.
     #[must_use]
     pub fn timers(&self) -> Vec<(u64, Timestamp)> {
         self.core.timers()
     }
 
-    /// Activities that were scheduled and have no result yet, dropped ones included, in no order.
+    /// Activities that were scheduled and have no result yet; those that were dropped come last.
     #[must_use]
     pub fn open_activities(&self) -> Vec<u64> {
         self.core.open_activities()
@@ -173,77 +212,77 @@ impl Machine {
 
     fn feed(&mut self, observation: Observation) -> Result<(), Blocked> {
         if self.finished {
-            let detail = Some("the run had ended with the event before".to_owned());
-            return Err(self.core.incompatible(
+            return Err(self.refused(
                 IncompatibleKind::LeftOver,
-                self.next_event,
-                detail,
+                "the run had ended with the event before",
             ));
         }
         match observation {
-            Observation::Started(started) => self.start(started)?,
+            // It decodes the input, and that is code of the user's.
+            Observation::Started(started) => self.catch(|machine| machine.start(started))?,
             _ if self.root.is_none() => {
-                let detail = Some("a history begins with `started`".to_owned());
-                return Err(self
-                    .core
-                    .incompatible(IncompatibleKind::Gap, self.next_event, detail));
+                return Err(self.refused(IncompatibleKind::Gap, "a history begins with `started`"));
             }
-            Observation::ActivityCompleted { operation, result } => {
-                self.core
-                    .resolve(operation, Resolution::Activity(Ok(result)));
-            }
-            Observation::ActivityFailed { operation, failure } => {
-                self.core
-                    .resolve(operation, Resolution::Activity(Err(failure)));
-            }
+            Observation::ActivityCompleted { operation, result } => self
+                .core
+                .resolve(operation, Resolution::Activity(Ok(result)))?,
+            Observation::ActivityFailed { operation, failure } => self
+                .core
+                .resolve(operation, Resolution::Activity(Err(failure)))?,
             Observation::TimerFired { operation } => {
-                self.core.resolve(operation, Resolution::Timer)
+                self.core.resolve(operation, Resolution::Timer)?;
             }
         }
-        match catch_unwind(AssertUnwindSafe(|| self.poll())) {
-            Ok(()) => self.core.take_error(),
+        self.catch(|machine| {
+            machine.poll();
+            if machine.finished {
+                machine.root = None;
+            }
+            machine.core.take_error()
+        })
+    }
+
+    /// Runs code of the user's: a panic blocks the run and nobody else (S14).
+    fn catch(&mut self, run: impl FnOnce(&mut Self) -> Result<(), Blocked>) -> Result<(), Blocked> {
+        match catch_unwind(AssertUnwindSafe(|| run(self))) {
+            Ok(result) => result,
             Err(payload) => Err(self.core.panicked(payload.as_ref())),
         }
     }
 
+    fn refused(&self, kind: IncompatibleKind, detail: impl Into<String>) -> Blocked {
+        self.core.incompatible(kind, self.next_event, detail.into())
+    }
+
     fn start(&mut self, started: Started) -> Result<(), Blocked> {
         if self.root.is_some() {
-            let detail = Some("`started` comes a second time".to_owned());
-            return Err(self.core.incompatible(
-                IncompatibleKind::LeftOver,
-                self.next_event,
-                detail,
-            ));
+            return Err(self.refused(IncompatibleKind::LeftOver, "`started` comes a second time"));
         }
         self.core.begin_run(&started);
         if started.workflow != self.definition.name {
-            let detail = Some(format!("the run is one of `{}`", started.workflow));
-            return Err(self.core.incompatible(
-                IncompatibleKind::NotRegistered,
-                self.next_event,
-                detail,
-            ));
+            let detail = format!("the run is one of the workflow `{}`", started.workflow);
+            return Err(self.refused(IncompatibleKind::NotRegistered, detail));
         }
         if started.semantics > SEMANTICS {
             let detail = format!(
                 "its replay semantics are number {}; this engine knows those up to {SEMANTICS}",
                 started.semantics
             );
-            return Err(self.core.incompatible(
-                IncompatibleKind::Newer,
-                self.next_event,
-                Some(detail),
-            ));
+            return Err(self.refused(IncompatibleKind::Newer, detail));
+        }
+        // So that counting on never comes to an end within a generation.
+        if started.first_operation == 0 || started.first_operation > u64::MAX - 2 * MAX_EVENTS {
+            let detail = format!(
+                "its operations begin with number {}, which cannot be",
+                started.first_operation
+            );
+            return Err(self.refused(IncompatibleKind::Damaged, detail));
         }
         match (self.definition.build)(Cx::new(&self.core), &started.input) {
             Ok(root) => self.root = Some(root),
             Err(error) => {
-                let detail = Some(format!("the input: {error}"));
-                return Err(self.core.incompatible(
-                    IncompatibleKind::DoesNotDecode,
-                    self.next_event,
-                    detail,
-                ));
+                let detail = format!("the input: {error}");
+                return Err(self.refused(IncompatibleKind::DoesNotDecode, detail));
             }
         }
         self.root_flag.raise();
@@ -259,24 +298,25 @@ impl Machine {
         loop {
             let mut polled = false;
             if self.root_flag.lower()
+                && may_poll()
                 && let Some(root) = &mut self.root
             {
                 polled = true;
-                let before = waits();
-                match root.as_mut().poll(&mut context) {
-                    Poll::Ready(end) => return self.end(end),
-                    Poll::Pending => check(before),
+                if let Poll::Ready(end) = judged(|| root.as_mut().poll(&mut context)) {
+                    core.check_polls();
+                    return self.end(end);
                 }
             }
-            polled |= self.core.poll_tasks();
-            self.core.check_foreign();
-            if !polled || self.core.has_error() {
+            polled |= core.poll_tasks();
+            core.check_polls();
+            if !polled || core.has_error() {
                 return;
             }
         }
     }
 
     fn end(&mut self, end: crate::BodyEnd) {
+        self.finished = true;
         // A function that returns has dropped its locals; what it spawned goes now, in the order in which it
         // was spawned, and each operation that this drops is a decision (S12).
         self.core.drop_tasks();
@@ -288,16 +328,16 @@ impl Machine {
                 .core
                 .unstorable("what the workflow returned".to_owned(), error),
         }
-        self.root = None;
-        self.finished = true;
     }
 }
 
+/// Inert, whatever the workflow holds: nothing is being polled, so nothing is a decision (S12). A drop of
+/// the user's that panics takes nothing else with it.
 impl Drop for Machine {
     fn drop(&mut self) {
-        self.core.disarm();
-        self.root = None;
-        self.core.drop_tasks();
+        let root = self.root.take();
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(root)));
+        self.core.discard_tasks();
     }
 }
 

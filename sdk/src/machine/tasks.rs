@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Waker};
 
 use super::core::Core;
 use super::flag::Board;
-use super::waits::{check, waits};
+use super::waits::{apart, judged, may_poll};
 
 /// Tasks are numbered in the order in which they began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,6 +26,8 @@ struct Slot {
 pub(super) struct Tasks {
     slots: BTreeMap<TaskId, Slot>,
     next: u64,
+    /// How many tasks are being begun, one inside the other.
+    depth: usize,
     board: Arc<Board>,
 }
 
@@ -33,6 +36,7 @@ impl Tasks {
         Self {
             slots: BTreeMap::new(),
             next: 0,
+            depth: 0,
             board: Board::new(),
         }
     }
@@ -41,24 +45,32 @@ impl Tasks {
 impl Core {
     /// Begins a task: it is polled at once, and from then on whenever something changes that it waits for.
     pub(crate) fn spawn(&self, future: TaskFuture) -> TaskId {
-        let mut tasks = self.tasks.borrow_mut();
-        let id = TaskId(tasks.next);
-        tasks.next += 1;
-        let waker = tasks.board.member(id.0);
-        tasks.slots.insert(
-            id,
-            Slot {
+        let (id, depth) = {
+            let tasks = &mut *self.tasks.borrow_mut();
+            tasks.next += 1;
+            (TaskId(tasks.next), tasks.depth)
+        };
+        if !self.may_spawn(depth) {
+            // Dropped without having been polled.
+            return id;
+        }
+        {
+            let tasks = &mut *self.tasks.borrow_mut();
+            tasks.depth += 1;
+            let slot = Slot {
                 future: Some(future),
-                waker,
-            },
-        );
-        drop(tasks);
-        self.poll_task(id);
+                waker: tasks.board.member(id.0),
+            };
+            tasks.slots.insert(id, slot);
+        }
+        apart(|| self.poll_task(id));
+        self.tasks.borrow_mut().depth -= 1;
         id
     }
 
     /// Drops a task and all that it waits for.
     pub(crate) fn remove_task(&self, id: TaskId) {
+        // Dropped while nothing is borrowed: it may run code of the user.
         let slot = self.tasks.borrow_mut().slots.remove(&id);
         drop(slot);
     }
@@ -73,12 +85,20 @@ impl Core {
         }
     }
 
+    /// Drops all tasks, also those that come after one whose drop panics.
+    pub(super) fn discard_tasks(&self) {
+        while catch_unwind(AssertUnwindSafe(|| self.drop_tasks())).is_err() {}
+    }
+
     /// Polls the tasks that changed, in the order in which they began; says whether there were any.
     pub(super) fn poll_tasks(&self) -> bool {
         let mut polled = false;
         loop {
             let first = self.tasks.borrow().board.take_first();
             let Some(id) = first else { return polled };
+            if !may_poll() {
+                return polled;
+            }
             polled = true;
             self.poll_task(TaskId(id));
         }
@@ -96,9 +116,8 @@ impl Core {
             };
             (future, slot.waker.clone())
         };
-        let before = waits();
-        if future.as_mut().poll(&mut Context::from_waker(&waker)) == Poll::Pending {
-            check(before);
+        let poll = || future.as_mut().poll(&mut Context::from_waker(&waker));
+        if judged(poll).is_pending() {
             let mut tasks = self.tasks.borrow_mut();
             if let Some(slot) = tasks.slots.get_mut(&id) {
                 slot.future = Some(future);

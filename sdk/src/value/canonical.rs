@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde_json::Value as Json;
 
+use crate::shorten::shorten;
+
 /// The first place in which two values differ.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Difference {
@@ -13,6 +15,18 @@ pub struct Difference {
     pub left: Option<String>,
     /// What the second value has there; `None` where it has nothing.
     pub right: Option<String>,
+}
+
+/// The longest text of a side that an error keeps, in bytes.
+const MAX_SIDE: usize = 400;
+
+impl Difference {
+    pub(crate) fn shortened(mut self) -> Self {
+        self.path = shorten(self.path, MAX_SIDE);
+        self.left = self.left.map(|text| shorten(text, MAX_SIDE));
+        self.right = self.right.map(|text| shorten(text, MAX_SIDE));
+        self
+    }
 }
 
 impl fmt::Display for Difference {

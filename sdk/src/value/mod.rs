@@ -3,6 +3,8 @@
 //! where the bytes differ (S10).
 
 mod canonical;
+mod foreign;
+mod place;
 mod strict;
 
 use std::fmt;
@@ -10,12 +12,15 @@ use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
 
 pub use canonical::Difference;
 
 /// The largest value, in bytes of its JSON text (S15).
 pub const MAX_VALUE_BYTES: usize = 1 << 20;
+/// How many brackets may be open at a time in a value's JSON text.
+pub const MAX_VALUE_DEPTH: usize = 127;
 
 /// A value as the history holds it: one JSON text.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -27,8 +32,8 @@ impl Value {
     /// # Errors
     ///
     /// [`EncodeError`] when a number is not finite or has more than 64 bits, a map has keys that are not
-    /// strings, the type's own `Serialize` fails, or the text is longer than [`MAX_VALUE_BYTES`]
-    /// (S10, S15).
+    /// strings, the type's own `Serialize` fails, or the text is longer than [`MAX_VALUE_BYTES`] or nested
+    /// deeper than [`MAX_VALUE_DEPTH`] (S10, S15).
     pub fn encode<T: Serialize + ?Sized>(data: &T) -> Result<Self, EncodeError> {
         strict::encode(data).map(|text| Self(text.into()))
     }
@@ -41,7 +46,7 @@ impl Value {
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T, DecodeError> {
         serde_json::from_str(&self.0).map_err(|error| DecodeError {
             expected: std::any::type_name::<T>(),
-            problem: error.to_string(),
+            problem: place::problem(&self.0, &error),
         })
     }
 
@@ -49,14 +54,16 @@ impl Value {
     ///
     /// # Errors
     ///
-    /// [`DecodeError`] when it is not one JSON value.
+    /// [`DecodeError`] when it is not one JSON value that [`encode`](Self::encode) could have written: of
+    /// numbers that are exact in 64 bits, of at most [`MAX_VALUE_BYTES`], nested at most
+    /// [`MAX_VALUE_DEPTH`] deep.
     pub fn from_json(text: impl Into<String>) -> Result<Self, DecodeError> {
         let text = text.into();
-        match serde_json::from_str::<serde::de::IgnoredAny>(&text) {
-            Ok(_) => Ok(Self(text.into())),
-            Err(error) => Err(DecodeError {
+        match foreign::check(&text) {
+            Ok(()) => Ok(Self(text.into())),
+            Err(problem) => Err(DecodeError {
                 expected: "JSON",
-                problem: error.to_string(),
+                problem,
             }),
         }
     }
@@ -116,22 +123,20 @@ impl fmt::Debug for Value {
     }
 }
 
-/// As the JSON that it holds.
+/// As the JSON that it holds, to the byte where the format is JSON.
 impl Serialize for Value {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serde_json::from_str::<serde_json::Value>(&self.0)
-            .map_err(serde::ser::Error::custom)?
-            .serialize(serializer)
+        let text: &RawValue = serde_json::from_str(&self.0).map_err(serde::ser::Error::custom)?;
+        text.serialize(serializer)
     }
 }
 
+/// From JSON, to the byte. It must be a value that [`Value::from_json`] takes.
 impl<'de> Deserialize<'de> for Value {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Self(
-            serde_json::Value::deserialize(deserializer)?
-                .to_string()
-                .into(),
-        ))
+        let text = Box::<RawValue>::deserialize(deserializer)?;
+        foreign::check(text.get()).map_err(serde::de::Error::custom)?;
+        Ok(Self(text.get().into()))
     }
 }
 
@@ -179,6 +184,13 @@ pub enum EncodeError {
         /// The bound in bytes.
         limit: usize,
     },
+    /// Nested deeper than [`MAX_VALUE_DEPTH`], so that it could not be read back.
+    TooDeep {
+        /// The path of the first part that is too deep.
+        path: String,
+        /// How many brackets may be open at a time.
+        limit: usize,
+    },
     /// The type's own `Serialize` said no.
     Refused {
         /// What it said.
@@ -218,6 +230,12 @@ impl fmt::Display for EncodeError {
                 f,
                 "the value is {size} bytes long; at most {limit} can be stored\n\n\
                  help: store the data elsewhere and pass its address or digest"
+            ),
+            Self::TooDeep { path, limit } => write!(
+                f,
+                "the value is nested more than {limit} deep, so it could not be read back; its path begins \
+                 with `{}`\n\nhelp: store nested data as a list whose entries refer to each other",
+                path.chars().take(60).collect::<String>()
             ),
             Self::Refused { reason } => write!(f, "the value cannot be stored: {reason}"),
         }

@@ -1,11 +1,11 @@
 //! JSON without its silent losses: what serde_json would write as `null` or turn into a string is an error
 //! here, with the place inside the value (S10).
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use serde::ser::{self, Serialize, Serializer};
 
-use super::{EncodeError, MAX_VALUE_BYTES};
+use super::{EncodeError, MAX_VALUE_BYTES, MAX_VALUE_DEPTH};
 
 pub(super) fn encode<T: Serialize + ?Sized>(data: &T) -> Result<String, EncodeError> {
     let place = Place::default();
@@ -37,6 +37,8 @@ pub(super) fn encode<T: Serialize + ?Sized>(data: &T) -> Result<String, EncodeEr
 #[derive(Default)]
 struct Place {
     path: RefCell<Vec<Step>>,
+    /// How many brackets are open.
+    depth: Cell<usize>,
     problem: RefCell<Option<EncodeError>>,
 }
 
@@ -59,6 +61,22 @@ impl Place {
             });
         self.problem.borrow_mut().get_or_insert(problem(path));
         E::custom("")
+    }
+
+    /// Brackets open: one, or two where a variant with parts is an object with one member.
+    fn open<E: ser::Error>(&self, brackets: usize) -> Result<(), E> {
+        self.depth.set(self.depth.get() + brackets);
+        if self.depth.get() > MAX_VALUE_DEPTH {
+            return Err(self.fail(|path| EncodeError::TooDeep {
+                path,
+                limit: MAX_VALUE_DEPTH,
+            }));
+        }
+        Ok(())
+    }
+
+    fn close(&self, brackets: usize) {
+        self.depth.set(self.depth.get() - brackets);
     }
 
     fn within<T, E>(&self, step: Step, inner: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
@@ -94,16 +112,46 @@ struct Compound<'a, C> {
     place: &'a Place,
     index: usize,
     key: Option<String>,
+    variant: bool,
 }
 
 impl<'a, C> Compound<'a, C> {
-    fn new(inner: C, place: &'a Place) -> Self {
-        Self {
-            inner,
+    fn begin<E: ser::Error>(
+        place: &'a Place,
+        inner: impl FnOnce() -> Result<C, E>,
+    ) -> Result<Self, E> {
+        place.open(1)?;
+        Ok(Self {
+            inner: inner()?,
             place,
             index: 0,
             key: None,
+            variant: false,
+        })
+    }
+
+    fn begin_variant<E: ser::Error>(
+        place: &'a Place,
+        variant: &'static str,
+        inner: impl FnOnce() -> Result<C, E>,
+    ) -> Result<Self, E> {
+        place.open(2)?;
+        place.path.borrow_mut().push(Step::Field(variant));
+        Ok(Self {
+            inner: inner()?,
+            place,
+            index: 0,
+            key: None,
+            variant: true,
+        })
+    }
+
+    fn finish<T, E>(self, end: impl FnOnce(C) -> Result<T, E>) -> Result<T, E> {
+        if self.variant {
+            self.place.path.borrow_mut().pop();
         }
+        self.place.close(1 + usize::from(self.variant));
+        end(self.inner)
     }
 }
 
@@ -211,20 +259,20 @@ impl<'a, S: Serializer> Serializer for Strict<'a, S> {
         value: &T,
     ) -> Result<S::Ok, S::Error> {
         let Self { inner, place } = self;
-        place.within(Step::Field(variant), || {
+        place.open(1)?;
+        let result = place.within(Step::Field(variant), || {
             inner.serialize_newtype_variant(name, index, variant, &Nested { value, place })
-        })
+        });
+        place.close(1);
+        result
     }
 
     fn serialize_seq(self, length: Option<usize>) -> Result<Self::SerializeSeq, S::Error> {
-        Ok(Compound::new(self.inner.serialize_seq(length)?, self.place))
+        Compound::begin(self.place, || self.inner.serialize_seq(length))
     }
 
     fn serialize_tuple(self, length: usize) -> Result<Self::SerializeTuple, S::Error> {
-        Ok(Compound::new(
-            self.inner.serialize_tuple(length)?,
-            self.place,
-        ))
+        Compound::begin(self.place, || self.inner.serialize_tuple(length))
     }
 
     fn serialize_tuple_struct(
@@ -232,10 +280,9 @@ impl<'a, S: Serializer> Serializer for Strict<'a, S> {
         name: &'static str,
         length: usize,
     ) -> Result<Self::SerializeTupleStruct, S::Error> {
-        Ok(Compound::new(
-            self.inner.serialize_tuple_struct(name, length)?,
-            self.place,
-        ))
+        Compound::begin(self.place, || {
+            self.inner.serialize_tuple_struct(name, length)
+        })
     }
 
     fn serialize_tuple_variant(
@@ -245,15 +292,14 @@ impl<'a, S: Serializer> Serializer for Strict<'a, S> {
         variant: &'static str,
         length: usize,
     ) -> Result<Self::SerializeTupleVariant, S::Error> {
-        Ok(Compound::new(
+        Compound::begin_variant(self.place, variant, || {
             self.inner
-                .serialize_tuple_variant(name, index, variant, length)?,
-            self.place,
-        ))
+                .serialize_tuple_variant(name, index, variant, length)
+        })
     }
 
     fn serialize_map(self, length: Option<usize>) -> Result<Self::SerializeMap, S::Error> {
-        Ok(Compound::new(self.inner.serialize_map(length)?, self.place))
+        Compound::begin(self.place, || self.inner.serialize_map(length))
     }
 
     fn serialize_struct(
@@ -261,10 +307,7 @@ impl<'a, S: Serializer> Serializer for Strict<'a, S> {
         name: &'static str,
         length: usize,
     ) -> Result<Self::SerializeStruct, S::Error> {
-        Ok(Compound::new(
-            self.inner.serialize_struct(name, length)?,
-            self.place,
-        ))
+        Compound::begin(self.place, || self.inner.serialize_struct(name, length))
     }
 
     fn serialize_struct_variant(
@@ -274,11 +317,10 @@ impl<'a, S: Serializer> Serializer for Strict<'a, S> {
         variant: &'static str,
         length: usize,
     ) -> Result<Self::SerializeStructVariant, S::Error> {
-        Ok(Compound::new(
+        Compound::begin_variant(self.place, variant, || {
             self.inner
-                .serialize_struct_variant(name, index, variant, length)?,
-            self.place,
-        ))
+                .serialize_struct_variant(name, index, variant, length)
+        })
     }
 }
 
@@ -300,7 +342,7 @@ macro_rules! items {
             }
 
             fn end(self) -> Result<C::Ok, C::Error> {
-                self.inner.end()
+                self.finish(C::end)
             }
         }
     )*};
@@ -333,7 +375,7 @@ macro_rules! fields {
             }
 
             fn end(self) -> Result<C::Ok, C::Error> {
-                self.inner.end()
+                self.finish(C::end)
             }
         }
     )*};
@@ -364,7 +406,7 @@ impl<C: ser::SerializeMap> ser::SerializeMap for Compound<'_, C> {
     }
 
     fn end(self) -> Result<C::Ok, C::Error> {
-        self.inner.end()
+        self.finish(C::end)
     }
 }
 
@@ -487,9 +529,9 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use std::collections::{BTreeMap, HashMap};
 
-    use serde::Serialize;
+    use serde::{Deserialize, Serialize};
 
-    use crate::value::{EncodeError, MAX_VALUE_BYTES, Value};
+    use crate::value::{EncodeError, MAX_VALUE_BYTES, MAX_VALUE_DEPTH, Value};
 
     #[derive(Serialize)]
     struct Line {
@@ -500,7 +542,26 @@ mod tests {
     #[derive(Serialize)]
     enum Shape {
         Round { radius: f64 },
+        Oval { radii: [f64; 2] },
+        Line(f64, f64),
         Dot(i128),
+    }
+
+    #[derive(Serialize, Deserialize)]
+    struct Chain(Vec<Chain>);
+
+    impl Chain {
+        fn of(length: usize) -> Self {
+            (1..length).fold(Self(vec![]), |inner, _| Self(vec![inner]))
+        }
+    }
+
+    #[derive(Serialize, Deserialize)]
+    enum Nest {
+        End,
+        One(Box<Nest>),
+        Pair(Box<Nest>, u8),
+        Named { inner: Box<Nest> },
     }
 
     fn refused<T: Serialize>(data: &T) -> String {
@@ -525,7 +586,12 @@ mod tests {
             refused(&HashMap::from([(1_u32, 2)])),
             refused(&(1, BTreeMap::from([((1, 2), 3)]))),
             refused(&BTreeMap::from([(Some("x"), 3)])),
+            refused(&Shape::Oval {
+                radii: [1.0, f64::NAN],
+            }),
+            refused(&Shape::Line(1.0, f64::NAN)),
             refused(&"x".repeat(MAX_VALUE_BYTES)),
+            refused(&Chain::of(MAX_VALUE_DEPTH + 1)),
         ];
         insta::assert_snapshot!(texts.join("\n---\n"));
     }
@@ -555,5 +621,37 @@ mod tests {
         assert!(
             matches!(Value::encode(&f32::NAN), Err(EncodeError::NotFinite { path }) if path.is_empty())
         );
+    }
+
+    #[test]
+    fn what_is_written_is_not_too_deep_to_be_read() {
+        for length in MAX_VALUE_DEPTH - 2..MAX_VALUE_DEPTH + 3 {
+            let encoded = Value::encode(&Chain::of(length));
+            assert_eq!(encoded.is_ok(), length <= MAX_VALUE_DEPTH, "{length}");
+            let text = "[".repeat(length) + &"]".repeat(length);
+            let read = serde_json::from_str::<Chain>(&text);
+            assert_eq!(read.is_ok(), encoded.is_ok(), "{length}");
+            assert_eq!(Value::from_json(text).is_ok(), encoded.is_ok(), "{length}");
+        }
+        let wraps: [fn(Nest) -> Nest; 3] = [
+            |inner| Nest::One(Box::new(inner)),
+            |inner| Nest::Pair(Box::new(inner), 0),
+            |inner| Nest::Named {
+                inner: Box::new(inner),
+            },
+        ];
+        for wrap in wraps {
+            for length in 60..130 {
+                let nest = (0..length).fold(Nest::End, |inner, _| wrap(inner));
+                let text = serde_json::to_string(&nest).unwrap();
+                assert_eq!(
+                    Value::encode(&nest).is_ok(),
+                    serde_json::from_str::<Nest>(&text).is_ok(),
+                    "{length}"
+                );
+            }
+        }
+        // Brackets that were closed do not count.
+        assert!(Value::encode(&vec![Chain::of(100), Chain::of(100)]).is_ok());
     }
 }

@@ -1,0 +1,292 @@
+//! Decisions: live they are made, in replay they are compared (S9).
+//!
+//! | the history has | the code asks for | then |
+//! |---|---|---|
+//! | (live) | anything | it is made |
+//! | the same kind, name and input | it | it goes on with what was recorded |
+//! | the same kind and name | it with another input | changed input |
+//! | something else | anything | changed |
+//! | nothing more in this unit | anything | inserted |
+//! | something | to wait, or to end | removed, or left over |
+
+use std::cell::RefMut;
+use std::panic::Location;
+
+use super::Entropy;
+use super::core::Core;
+use super::handle::Until;
+use super::state::{Kind, State};
+use super::step::{LogLine, Scheduled};
+use crate::ActivityOptions;
+use crate::history::{Decision, RecordSource};
+use crate::incompatible::{IncompatibleKind, Side};
+use crate::shorten::shorten;
+use crate::value::{EncodeError, Value};
+
+/// The longest line of a log, in bytes; what is longer is cut.
+const MAX_LOG_LINE: usize = 16 << 10;
+
+/// While it lives, code of the user's runs that may not use the `Cx`, since replay does not run it.
+struct Inside<'a>(&'a Core);
+
+impl Drop for Inside<'_> {
+    fn drop(&mut self) {
+        self.0.state.borrow_mut().inside = None;
+    }
+}
+
+impl Core {
+    /// The state, where the workflow is being polled.
+    fn deciding(&self) -> Option<RefMut<'_, State>> {
+        self.is_polling().then(|| self.state.borrow_mut())
+    }
+
+    fn inside(&self, what: &'static str) -> Inside<'_> {
+        self.state.borrow_mut().inside = Some(what);
+        Inside(self)
+    }
+
+    pub(super) fn schedule_activity(
+        &self,
+        name: &'static str,
+        input: Value,
+        options: ActivityOptions,
+    ) -> Option<u64> {
+        let state = &mut *self.deciding()?;
+        state.may_open()?;
+        let operation = state.next_operation;
+        match state.next_expected() {
+            None => {
+                let site = state.site();
+                state.made.scheduled.push(Scheduled {
+                    operation,
+                    decision: state.made.decisions.len(),
+                    options,
+                });
+                state.push(Decision::ActivityScheduled {
+                    operation,
+                    name: name.into(),
+                    input,
+                    site,
+                });
+            }
+            Some(Some(Decision::ActivityScheduled {
+                operation: o,
+                name: n,
+                input: i,
+                ..
+            })) if o == operation && n == name && i.same(&input) => {}
+            Some(recorded) => {
+                let kind = match &recorded {
+                    Some(Decision::ActivityScheduled { name: n, .. }) if n == name => {
+                        IncompatibleKind::ChangedInput
+                    }
+                    _ => IncompatibleKind::Changed,
+                };
+                let asked = Side {
+                    what: format!("activity {name}"),
+                    operation: Some(operation),
+                    value: Some(input),
+                    site: state.site(),
+                };
+                return state.refuse(kind, recorded.as_ref(), asked);
+            }
+        }
+        Some(state.open(Kind::Activity(name)))
+    }
+
+    /// An activity whose input is too large to be scheduled: nothing is decided, since each replay finds
+    /// the same. `None`: code that goes on like this is stopped.
+    pub(super) fn refuse_activity(&self) -> Option<()> {
+        self.deciding()?
+            .step("activities with too large an input after one event")
+    }
+
+    pub(super) fn start_timer(&self, until: Until) -> Option<u64> {
+        let state = &mut *self.deciding()?;
+        state.may_open()?;
+        let operation = state.next_operation;
+        let deadline = match state.next_expected() {
+            None => {
+                let deadline = match until {
+                    Until::After(duration) => state.clock + duration,
+                    Until::At(time) => time,
+                };
+                let site = state.site();
+                state.push(Decision::TimerStarted {
+                    operation,
+                    deadline,
+                    site,
+                });
+                deadline
+            }
+            // The recorded deadline holds, whatever length the code asks for now (S7).
+            Some(Some(Decision::TimerStarted {
+                operation: o,
+                deadline,
+                ..
+            })) if o == operation => deadline,
+            Some(recorded) => {
+                let asked = Side {
+                    what: "sleep".into(),
+                    operation: Some(operation),
+                    value: None,
+                    site: state.site(),
+                };
+                return state.refuse(IncompatibleKind::Changed, recorded.as_ref(), asked);
+            }
+        };
+        Some(state.open(Kind::Timer(deadline)))
+    }
+
+    /// A value that is made once and then recorded. `make` runs only when there is no recorded one.
+    pub(crate) fn record(
+        &self,
+        source: RecordSource,
+        place: &'static Location<'static>,
+        make: impl FnOnce(&mut Entropy) -> Result<Value, EncodeError>,
+    ) -> Option<Value> {
+        {
+            let state = &mut *self.deciding()?;
+            state.may_decide();
+            state.go_on()?;
+            match state.next_expected() {
+                None => {}
+                Some(Some(Decision::Recorded {
+                    source: s, value, ..
+                })) if s == source => {
+                    state.commands += 1;
+                    return Some(value);
+                }
+                Some(recorded) => {
+                    let asked = Side {
+                        what: Side::record(&source),
+                        operation: None,
+                        value: None,
+                        site: Some(state.location(place)),
+                    };
+                    return state.refuse(IncompatibleKind::Changed, recorded.as_ref(), asked);
+                }
+            }
+        }
+        let made = {
+            let _inside = self.inside("the closure of `cx.record`");
+            make(&mut self.entropy.borrow_mut())
+        };
+        match made {
+            Ok(value) => {
+                let state = &mut *self.state.borrow_mut();
+                let site = Some(state.location(place));
+                state.push(Decision::Recorded {
+                    source,
+                    value: value.clone(),
+                    site,
+                });
+                state.commands += 1;
+                Some(value)
+            }
+            Err(error) => {
+                self.unstorable(Side::record(&source), error);
+                None
+            }
+        }
+    }
+
+    /// The future that waited for an operation is gone.
+    pub(super) fn drop_operation(&self, number: u64) {
+        if !self.is_polling() {
+            return;
+        }
+        let Some(operation) = self.state.borrow_mut().operations.remove(&number) else {
+            return;
+        };
+        // What has its result is not open; its result was in the history before it was dropped.
+        if operation.end.is_none() {
+            self.decide_drop(number, operation.kind);
+        }
+    }
+
+    fn decide_drop(&self, number: u64, kind: Kind) -> Option<()> {
+        let state = &mut *self.state.borrow_mut();
+        state.may_decide()?;
+        match state.next_expected() {
+            None => state.push(Decision::Dropped { operation: number }),
+            Some(Some(Decision::Dropped { operation: o })) if o == number => {}
+            Some(recorded) => {
+                let asked = Side {
+                    what: "drop".into(),
+                    operation: Some(number),
+                    value: None,
+                    site: None,
+                };
+                return state.refuse(IncompatibleKind::Changed, recorded.as_ref(), asked);
+            }
+        }
+        state.commands += 1;
+        match kind {
+            Kind::Activity(name) => {
+                state.abandoned.insert(number, name);
+            }
+            Kind::Timer(deadline) => state.made.stopped_timers.push((number, deadline)),
+        }
+        Some(())
+    }
+
+    /// The workflow has returned.
+    pub(super) fn decide_end(&self, end: Decision) {
+        let state = &mut *self.state.borrow_mut();
+        if state.error.is_some() {
+            return;
+        }
+        match state.next_expected() {
+            None => state.push(end),
+            Some(Some(recorded)) if same_end(&recorded, &end) => {}
+            Some(recorded) => {
+                let kind = match (&recorded, &end) {
+                    (Some(Decision::Completed { .. }), Decision::Completed { .. })
+                    | (Some(Decision::Failed { .. }), Decision::Failed { .. }) => {
+                        IncompatibleKind::ChangedInput
+                    }
+                    (Some(recorded), _) if !recorded.is_end() => IncompatibleKind::LeftOver,
+                    _ => IncompatibleKind::Changed,
+                };
+                state.refuse::<()>(kind, recorded.as_ref(), Side::of(&end));
+                return;
+            }
+        }
+        state.commands += 1;
+    }
+
+    pub(super) fn may_spawn(&self, depth: usize) -> bool {
+        self.deciding()
+            .is_some_and(|mut state| state.may_spawn(depth).is_some())
+    }
+
+    /// A line for people. In replay it was said before.
+    pub(crate) fn log(&self, message: &dyn std::fmt::Display, place: &'static Location<'static>) {
+        {
+            let Some(mut state) = self.deciding() else {
+                return;
+            };
+            if state.step("log lines after one event").is_none() || state.expected.is_some() {
+                return;
+            }
+        }
+        let message = {
+            let _inside = self.inside("a text for `cx.log`");
+            message.to_string()
+        };
+        let message = shorten(message, MAX_LOG_LINE);
+        let state = &mut *self.state.borrow_mut();
+        let site = state.location(place);
+        state.made.logs.push(LogLine { message, site });
+    }
+}
+
+fn same_end(recorded: &Decision, end: &Decision) -> bool {
+    match (recorded, end) {
+        (Decision::Completed { value: a, .. }, Decision::Completed { value: b, .. })
+        | (Decision::Failed { error: a, .. }, Decision::Failed { error: b, .. }) => a.same(b),
+        _ => false,
+    }
+}

@@ -1,0 +1,324 @@
+//! What a machine keeps of the unit it is at, of the operations that are open, and in replay of what the
+//! history has next.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::panic::Location;
+use std::sync::Arc;
+use std::task::Waker;
+
+use super::core::SITE;
+use super::step::{LogLine, Scheduled};
+use super::{ActivityEnd, MAX_COMMANDS, MAX_OPEN, MAX_UNIT_BYTES};
+use crate::history::{CallSite, Decision};
+use crate::incompatible::{Incompatible, IncompatibleKind, Side};
+use crate::workflow::Site;
+use crate::{Blocked, Panicked, RunKey, Runaway, Timestamp};
+
+/// What an operation came to.
+#[derive(Debug)]
+pub(crate) enum Resolution {
+    Activity(ActivityEnd),
+    Timer,
+}
+
+/// What an operation came to, and the number of the event that said so.
+#[derive(Debug)]
+pub(crate) struct Resolved {
+    pub(crate) end: Resolution,
+    pub(crate) event: u64,
+}
+
+pub(super) struct Operation {
+    pub(super) kind: Kind,
+    /// There once the world has answered and the future has not been polled since.
+    pub(super) end: Option<Resolved>,
+    pub(super) waker: Option<Waker>,
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum Kind {
+    Activity(&'static str),
+    Timer(Timestamp),
+}
+
+/// What a live unit led to.
+#[derive(Default)]
+pub(super) struct Made {
+    pub(super) decisions: Vec<Decision>,
+    pub(super) scheduled: Vec<Scheduled>,
+    pub(super) stopped_timers: Vec<(u64, Timestamp)>,
+    pub(super) logs: Vec<LogLine>,
+}
+
+pub(super) struct State {
+    pub(super) workflow: &'static str,
+    pub(super) manifest_dir: Option<&'static str>,
+    pub(super) artifact: Arc<str>,
+    /// `None` before the first event.
+    pub(super) run: Option<RunKey>,
+    pub(super) started_by: String,
+    pub(super) now: Timestamp,
+    pub(super) clock: Timestamp,
+    /// In replay: the decisions of the unit that were not made yet. `None`: live.
+    pub(super) expected: Option<VecDeque<Decision>>,
+    pub(super) made: Made,
+    /// The number of the unit's observation.
+    pub(super) unit: u64,
+    /// How many decisions this unit has made.
+    pub(super) commands: usize,
+    /// How many bytes the unit has at most.
+    pub(super) bytes: usize,
+    /// How often this unit did what neither decides anything nor waits.
+    steps: usize,
+    /// How often code went on regardless after an error.
+    ignored: usize,
+    /// Which code of the user's is running that may not use the `Cx`, since replay does not run it.
+    pub(super) inside: Option<&'static str>,
+    pub(super) next_operation: u64,
+    pub(super) operations: BTreeMap<u64, Operation>,
+    /// Activities whose futures were dropped and whose results have not come.
+    pub(super) abandoned: BTreeMap<u64, &'static str>,
+    pub(super) error: Option<Blocked>,
+}
+
+impl State {
+    pub(super) fn new(
+        workflow: &'static str,
+        manifest_dir: Option<&'static str>,
+        artifact: Arc<str>,
+    ) -> Self {
+        Self {
+            workflow,
+            manifest_dir,
+            artifact,
+            run: None,
+            started_by: String::new(),
+            now: Timestamp::default(),
+            clock: Timestamp::default(),
+            expected: None,
+            made: Made::default(),
+            unit: 0,
+            commands: 0,
+            bytes: 0,
+            steps: 0,
+            ignored: 0,
+            inside: None,
+            next_operation: 1,
+            operations: BTreeMap::new(),
+            abandoned: BTreeMap::new(),
+            error: None,
+        }
+    }
+
+    pub(super) fn begin(&mut self, unit: u64, at: Timestamp) {
+        self.unit = unit;
+        self.now = self.now.max(at);
+        self.commands = 0;
+        self.bytes = 0;
+        self.steps = 0;
+        self.made = Made::default();
+    }
+
+    /// The number that the next decision gets.
+    pub(super) fn event(&self) -> u64 {
+        self.unit.saturating_add(1 + self.commands as u64)
+    }
+
+    pub(super) fn run_text(&self) -> String {
+        self.run
+            .as_ref()
+            .map(ToString::to_string)
+            .unwrap_or_default()
+    }
+
+    // ---- bounds --------------------------------------------------------------------------------------
+
+    /// `None` when nothing may be decided: an error has stopped the machine, or this does.
+    pub(super) fn may_decide(&mut self) -> Option<()> {
+        if self.error.is_some() {
+            return None;
+        }
+        if let Some(inside) = self.inside {
+            return self.misused(inside);
+        }
+        if self.commands >= MAX_COMMANDS {
+            return self.run_away("commands after one event", MAX_COMMANDS as u64);
+        }
+        Some(())
+    }
+
+    /// As [`may_decide`](Self::may_decide), for what begins an operation.
+    pub(super) fn may_open(&mut self) -> Option<()> {
+        self.may_decide()?;
+        if self.operations.len() >= MAX_OPEN {
+            return self.run_away("open operations", MAX_OPEN as u64);
+        }
+        Some(())
+    }
+
+    /// Counts something that neither decides anything nor waits, so that a loop of it ends too.
+    pub(super) fn step(&mut self, what: &'static str) -> Option<()> {
+        self.steps += 1;
+        if self.steps > MAX_COMMANDS && self.error.is_none() {
+            self.run_away::<()>(what, MAX_COMMANDS as u64);
+        }
+        self.go_on()
+    }
+
+    /// `None` after an error. Code that never waits gives nobody else a chance to stop it, so it is stopped
+    /// by unwinding once it has had its share of chances.
+    pub(super) fn go_on(&mut self) -> Option<()> {
+        if self.error.is_none() {
+            return Some(());
+        }
+        self.ignored += 1;
+        if self.ignored > MAX_COMMANDS && !std::thread::panicking() {
+            std::panic::resume_unwind(Box::new(""));
+        }
+        None
+    }
+
+    fn run_away<T>(&mut self, what: &'static str, limit: u64) -> Option<T> {
+        self.error = Some(self.runaway(what, limit));
+        None
+    }
+
+    pub(super) fn misused<T>(&mut self, inside: &'static str) -> Option<T> {
+        self.error = Some(Blocked::Panicked(Panicked {
+            run: self.run_text(),
+            workflow: self.workflow,
+            event: self.event(),
+            message: format!(
+                "the `Cx` was used inside {inside}, which is not run again in replay\n\n  \
+                 help: make the value first, and then hand it over"
+            ),
+        }));
+        None
+    }
+
+    // ---- decisions -----------------------------------------------------------------------------------
+
+    /// Live: `None`. In replay: the next recorded decision of the unit, where there is one.
+    pub(super) fn next_expected(&mut self) -> Option<Option<Decision>> {
+        self.expected.as_mut().map(VecDeque::pop_front)
+    }
+
+    /// Adds a decision that was made live. A unit that is too large is not committed, so it may be made.
+    pub(super) fn push(&mut self, decision: Decision) {
+        self.bytes = self.bytes.saturating_add(decision.size());
+        self.made.decisions.push(decision);
+        if self.bytes > MAX_UNIT_BYTES && self.error.is_none() {
+            let mut error = self.runaway_of("bytes after one event", MAX_UNIT_BYTES as u64);
+            error.count = self.bytes as u64;
+            self.error = Some(Blocked::Runaway(error));
+        }
+    }
+
+    pub(super) fn open(&mut self, kind: Kind) -> u64 {
+        let number = self.next_operation;
+        self.next_operation += 1;
+        self.commands += 1;
+        let operation = Operation {
+            kind,
+            end: None,
+            waker: None,
+        };
+        self.operations.insert(number, operation);
+        number
+    }
+
+    // ---- errors --------------------------------------------------------------------------------------
+
+    /// The code asks for something, and the history has something else or nothing more.
+    pub(super) fn refuse<T>(
+        &mut self,
+        kind: IncompatibleKind,
+        recorded: Option<&Decision>,
+        asked: Side,
+    ) -> Option<T> {
+        let kind = if recorded.is_none() {
+            IncompatibleKind::Inserted
+        } else {
+            kind
+        };
+        let error = self.mismatch(kind, recorded.map(Side::of), Some(asked));
+        self.error
+            .get_or_insert(Blocked::Incompatible(Box::new(error)));
+        None
+    }
+
+    pub(super) fn mismatch(
+        &self,
+        kind: IncompatibleKind,
+        recorded: Option<Side>,
+        asked: Option<Side>,
+    ) -> Incompatible {
+        let difference = match (&recorded, &asked) {
+            (Some(Side { value: Some(a), .. }), Some(Side { value: Some(b), .. })) => {
+                a.difference(b)
+            }
+            _ => None,
+        };
+        Incompatible {
+            kind,
+            run: self.run_text(),
+            workflow: self.workflow.to_owned(),
+            event: self.event(),
+            recorded: recorded.map(Side::shortened),
+            asked: asked.map(Side::shortened),
+            difference: difference.map(crate::value::Difference::shortened),
+            detail: None,
+            started_by: self.started_by.clone(),
+            artifact: self.artifact.to_string(),
+        }
+    }
+
+    pub(super) fn runaway(&self, what: &'static str, limit: u64) -> Blocked {
+        Blocked::Runaway(self.runaway_of(what, limit))
+    }
+
+    fn runaway_of(&self, what: &'static str, limit: u64) -> Runaway {
+        Runaway {
+            run: self.run_text(),
+            workflow: self.workflow,
+            event: self.event(),
+            what,
+            count: limit + 1,
+            limit,
+        }
+    }
+
+    // ---- places --------------------------------------------------------------------------------------
+
+    /// The await that is being polled.
+    pub(super) fn site(&self) -> Option<CallSite> {
+        SITE.get().map(|site| self.call_site(site))
+    }
+
+    pub(super) fn call_site(&self, site: &'static Site) -> CallSite {
+        CallSite {
+            file: self.relative(site.file).into(),
+            line: site.line,
+            column: site.column,
+            function: site.function.into(),
+        }
+    }
+
+    pub(super) fn location(&self, place: &'static Location<'static>) -> CallSite {
+        CallSite {
+            file: self.relative(place.file()).into(),
+            line: place.line(),
+            column: place.column(),
+            function: SITE.get().map_or("", |site| site.function).into(),
+        }
+    }
+
+    /// Files are recorded relative to the package where the compiler names them in full.
+    fn relative(&self, file: &'static str) -> &'static str {
+        let inside = self
+            .manifest_dir
+            .and_then(|folder| file.strip_prefix(folder))
+            .and_then(|rest| rest.strip_prefix(['/', '\\']));
+        inside.unwrap_or(file)
+    }
+}
