@@ -18,11 +18,15 @@ use super::StoreError;
 pub type Ack<T> = Box<dyn FnOnce(Result<T, StoreError>) + Send>;
 
 /// A process that may own runs, as the store counts them: each opening of a store gets a new number.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
 pub struct Owner(pub u64);
 
 /// Counts the owners of one run. A write with a fence that is not the run's current one is refused.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
 pub struct Fence(pub u64);
 
 /// Keeps runs.
@@ -61,7 +65,13 @@ pub trait Store: Send + Sync + fmt::Debug + 'static {
     /// # Errors
     ///
     /// When a unit is damaged, of an unknown kind, or missing ([`StoreError::Gap`]); nothing is skipped (S5).
-    fn history(&self, run: &RunKey, generation: u64, from: u64, limit: usize) -> Result<Vec<Unit>, StoreError>;
+    fn history(
+        &self,
+        run: &RunKey,
+        generation: u64,
+        from: u64,
+        limit: usize,
+    ) -> Result<Vec<Unit>, StoreError>;
 
     /// What became of the attempts of a generation's activities that did not bring a result, in the order
     /// in which that was recorded.
@@ -85,7 +95,12 @@ pub trait Store: Send + Sync + fmt::Debug + 'static {
     /// # Errors
     ///
     /// When something that is stored cannot be read.
-    fn claimable(&self, artifact: &str, after: Option<&RunKey>, limit: usize) -> Result<Vec<RunKey>, StoreError>;
+    fn claimable(
+        &self,
+        artifact: &str,
+        after: Option<&RunKey>,
+        limit: usize,
+    ) -> Result<Vec<RunKey>, StoreError>;
 
     /// A page of runs in the order of their ids.
     ///

@@ -96,12 +96,20 @@ impl fmt::Display for Refusal {
         match self {
             Self::NoRun { run } => write!(f, "there is no run {run}"),
             Self::Finished { run } => write!(f, "run {run} has ended"),
-            Self::Fenced { run, given, current } => write!(
+            Self::Fenced {
+                run,
+                given,
+                current,
+            } => write!(
                 f,
                 "run {run} has another owner now (this one's fence is {}, the run's is {})",
                 given.0, current.0
             ),
-            Self::Moved { run, given, current } => write!(
+            Self::Moved {
+                run,
+                given,
+                current,
+            } => write!(
                 f,
                 "the history of run {run} has moved on: the writer knew event {} of generation {}, \
                  the run stands at event {} of generation {}",
@@ -115,22 +123,34 @@ impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Refused(refusal) => write!(f, "{refusal}; nothing was written"),
-            Self::Unknown { reason } => write!(f, "it is not known whether the write is durable: {reason}"),
+            Self::Unknown { reason } => {
+                write!(f, "it is not known whether the write is durable: {reason}")
+            }
             Self::Closed { reason } => write!(f, "the store is closed: {reason}"),
             Self::Damaged { place, problem } => write!(
                 f,
                 "{place}: {problem}\n\nhelp: nothing was changed; keep a copy of the store's folder before \
                  anything else, and restore a backup if there is one"
             ),
-            Self::Gap { run, expected, found } => match found {
+            Self::Gap {
+                run,
+                expected,
+                found,
+            } => match found {
                 Some(found) => write!(
                     f,
                     "the history of run {run} has a gap: event {expected} is missing, event {found} comes next"
                 ),
-                None => write!(f, "the history of run {run} ends too early: event {expected} is missing"),
+                None => write!(
+                    f,
+                    "the history of run {run} ends too early: event {expected} is missing"
+                ),
             },
             Self::TooLarge { what, size, limit } => {
-                write!(f, "{what} is {size} bytes long; the store takes at most {limit}")
+                write!(
+                    f,
+                    "{what} is {size} bytes long; the store takes at most {limit}"
+                )
             }
             Self::Io { what, error } => write!(f, "{what}: {error}"),
         }

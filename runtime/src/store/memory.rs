@@ -11,8 +11,8 @@ use perennial::{RunId, RunKey, Timestamp};
 use super::StoreError;
 use super::acks::{Answer, answer, deliver};
 use super::contract::{
-    Ack, AttemptRecord, BlockedChange, BlockedRecord, Changes, Commit, Create, Created, Deliver, DueTimer, Head,
-    ListQuery, Loaded, Owner, Page, Queued, Store, Task, TaskChange, TimerChange,
+    Ack, AttemptRecord, BlockedChange, BlockedRecord, Changes, Commit, Create, Created, Deliver,
+    DueTimer, Head, ListQuery, Loaded, Owner, Page, Queued, Store, Task, TaskChange, TimerChange,
 };
 use super::rules::{self, Creation, Resolved};
 
@@ -55,7 +55,9 @@ struct Generation {
 
 impl fmt::Debug for MemoryStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MemoryStore").field("runs", &self.kept().runs.len()).finish_non_exhaustive()
+        f.debug_struct("MemoryStore")
+            .field("runs", &self.kept().runs.len())
+            .finish_non_exhaustive()
     }
 }
 
@@ -71,7 +73,11 @@ impl MemoryStore {
     #[doc(hidden)]
     pub fn lose_unit(&self, run: &RunKey, generation: u64, number: u64) -> bool {
         let mut kept = self.kept();
-        let Some(kept) = kept.runs.get_mut(run).and_then(|run| run.generations.get_mut(&generation)) else {
+        let Some(kept) = kept
+            .runs
+            .get_mut(run)
+            .and_then(|run| run.generations.get_mut(&generation))
+        else {
             return false;
         };
         let before = kept.units.len();
@@ -86,9 +92,17 @@ impl MemoryStore {
 
     /// Does `write` and answers. Answers leave in the order in which the writes were done, one at a time,
     /// and not under the lock: an ack may call the store.
-    fn write<T: Send + 'static>(&self, ack: Ack<T>, write: impl FnOnce(&mut Kept) -> Result<T, StoreError>) {
+    fn write<T: Send + 'static>(
+        &self,
+        ack: Ack<T>,
+        write: impl FnOnce(&mut Kept) -> Result<T, StoreError>,
+    ) {
         let mut kept = self.kept();
-        let result = if kept.closed { Err(closed()) } else { write(&mut kept) };
+        let result = if kept.closed {
+            Err(closed())
+        } else {
+            write(&mut kept)
+        };
         kept.answers.push_back(answer(ack, result));
         if std::mem::replace(&mut kept.answering, true) {
             return;
@@ -103,12 +117,18 @@ impl MemoryStore {
 
     fn read<T>(&self, read: impl FnOnce(&Kept) -> Result<T, StoreError>) -> Result<T, StoreError> {
         let kept = self.kept();
-        if kept.closed { Err(closed()) } else { read(&kept) }
+        if kept.closed {
+            Err(closed())
+        } else {
+            read(&kept)
+        }
     }
 }
 
 fn closed() -> StoreError {
-    StoreError::Closed { reason: "it was asked to close".into() }
+    StoreError::Closed {
+        reason: "it was asked to close".into(),
+    }
 }
 
 impl Kept {
@@ -135,7 +155,8 @@ impl Kept {
         for arrival in changes.taken {
             run.queue.remove(&arrival);
         }
-        run.queue.extend(rows.into_iter().map(|row| (row.arrival, row)));
+        run.queue
+            .extend(rows.into_iter().map(|row| (row.arrival, row)));
         for change in changes.tasks {
             match change {
                 TaskChange::Put(task) => run.tasks.insert(task.operation, task),
@@ -144,10 +165,17 @@ impl Kept {
         }
         for change in changes.timers {
             let (operation, put) = match change {
-                TimerChange::Put { operation, deadline } => (operation, Some(deadline)),
+                TimerChange::Put {
+                    operation,
+                    deadline,
+                } => (operation, Some(deadline)),
                 TimerChange::Remove { operation, .. } => (operation, None),
             };
-            let due = |deadline| DueTimer { deadline, run: key.clone(), operation };
+            let due = |deadline| DueTimer {
+                deadline,
+                run: key.clone(),
+                operation,
+            };
             if let Some(old) = run.timers.remove(&operation) {
                 self.due.remove(&due(old));
             }
@@ -168,8 +196,14 @@ impl Kept {
 
 /// Checks the bounds that the record of a unit or a row has.
 fn check_records(resolved: &Resolved, changes: &Changes) -> Result<(), StoreError> {
-    changes.units.iter().try_for_each(|unit| rules::unit_record(unit).map(drop))?;
-    resolved.rows.iter().try_for_each(|row| rules::row_record(row).map(drop))
+    changes
+        .units
+        .iter()
+        .try_for_each(|unit| rules::unit_record(unit).map(drop))?;
+    resolved
+        .rows
+        .iter()
+        .try_for_each(|row| rules::row_record(row).map(drop))
 }
 
 impl Store for MemoryStore {
@@ -212,7 +246,14 @@ impl Store for MemoryStore {
             let resolved = rules::deliver(kept.head(&deliver.run), &deliver)?;
             check_records(&resolved, &Changes::default())?;
             let arrival = resolved.head.arrivals;
-            kept.apply(&deliver.run, resolved, Changes { tasks: deliver.tasks, ..Changes::default() });
+            kept.apply(
+                &deliver.run,
+                resolved,
+                Changes {
+                    tasks: deliver.tasks,
+                    ..Changes::default()
+                },
+            );
             Ok(arrival)
         });
     }
@@ -232,45 +273,82 @@ impl Store for MemoryStore {
             Ok(kept.runs.get(run).map(|run| Loaded {
                 head: run.head.clone(),
                 tasks: run.tasks.values().cloned().collect(),
-                timers: run.timers.iter().map(|(&operation, &deadline)| (operation, deadline)).collect(),
+                timers: run
+                    .timers
+                    .iter()
+                    .map(|(&operation, &deadline)| (operation, deadline))
+                    .collect(),
                 queue: run.queue.values().cloned().collect(),
                 blocked: run.blocked.values().cloned().collect(),
             }))
         })
     }
 
-    fn history(&self, run: &RunKey, generation: u64, from: u64, limit: usize) -> Result<Vec<Unit>, StoreError> {
+    fn history(
+        &self,
+        run: &RunKey,
+        generation: u64,
+        from: u64,
+        limit: usize,
+    ) -> Result<Vec<Unit>, StoreError> {
         self.read(|kept| {
-            let Some(kept) = kept.runs.get(run).and_then(|run| run.generations.get(&generation)) else {
+            let Some(kept) = kept
+                .runs
+                .get(run)
+                .and_then(|run| run.generations.get(&generation))
+            else {
                 return Ok(Vec::new());
             };
-            let before = kept.units.partition_point(|unit| unit.number <= from.max(1));
-            let units = kept.units[before.saturating_sub(1)..].iter().cloned().map(Ok);
+            let before = kept
+                .units
+                .partition_point(|unit| unit.number <= from.max(1));
+            let units = kept.units[before.saturating_sub(1)..]
+                .iter()
+                .cloned()
+                .map(Ok);
             rules::page(run, kept.sequence, from, limit, units)
         })
     }
 
     fn attempts(&self, run: &RunKey, generation: u64) -> Result<Vec<AttemptRecord>, StoreError> {
         self.read(|kept| {
-            let generation = kept.runs.get(run).and_then(|run| run.generations.get(&generation));
-            Ok(generation.map(|generation| generation.attempts.clone()).unwrap_or_default())
+            let generation = kept
+                .runs
+                .get(run)
+                .and_then(|run| run.generations.get(&generation));
+            Ok(generation
+                .map(|generation| generation.attempts.clone())
+                .unwrap_or_default())
         })
     }
 
     fn due(&self, after: Option<&DueTimer>, limit: usize) -> Result<Vec<DueTimer>, StoreError> {
         self.read(|kept| {
             let from = after.map_or(Bound::Unbounded, Bound::Excluded);
-            Ok(kept.due.range((from, Bound::Unbounded)).take(limit).cloned().collect())
+            Ok(kept
+                .due
+                .range((from, Bound::Unbounded))
+                .take(limit)
+                .cloned()
+                .collect())
         })
     }
 
-    fn claimable(&self, artifact: &str, after: Option<&RunKey>, limit: usize) -> Result<Vec<RunKey>, StoreError> {
+    fn claimable(
+        &self,
+        artifact: &str,
+        after: Option<&RunKey>,
+        limit: usize,
+    ) -> Result<Vec<RunKey>, StoreError> {
         self.read(|kept| {
             let from = after.map_or(Bound::Unbounded, Bound::Excluded);
-            let runs = kept.runs.range((from, Bound::Unbounded)).filter(|(_, run)| {
-                rules::has_work(&run.head, !run.tasks.is_empty(), !run.queue.is_empty())
-                    && !run.blocked.get(artifact).is_some_and(|record| record.unfit)
-            });
+            let runs = kept
+                .runs
+                .range((from, Bound::Unbounded))
+                .filter(|(_, run)| {
+                    rules::has_work(&run.head, !run.tasks.is_empty(), !run.queue.is_empty())
+                        && !run.blocked.get(artifact).is_some_and(|record| record.unfit)
+                });
             Ok(runs.take(limit).map(|(key, _)| key.clone()).collect())
         })
     }
@@ -279,12 +357,18 @@ impl Store for MemoryStore {
         self.read(|kept| {
             let runs = kept.runs.iter().filter(|(key, run)| {
                 key.namespace == query.namespace
-                    && query.after.as_ref().is_none_or(|after: &RunId| key.id > *after)
+                    && query
+                        .after
+                        .as_ref()
+                        .is_none_or(|after: &RunId| key.id > *after)
                     && rules::is_listed(query, &key.id, &run.head)
             });
             let mut runs = runs.map(|(key, run)| (key.id.clone(), run.head.clone()));
             let page = runs.by_ref().take(query.limit).collect();
-            Ok(Page { runs: page, more: runs.next().is_some() })
+            Ok(Page {
+                runs: page,
+                more: runs.next().is_some(),
+            })
         })
     }
 

@@ -5,19 +5,25 @@
 //! | store | keeps runs | for |
 //! |---|---|---|
 //! | [`MemoryStore`] | as long as it is not dropped | tests, programs whose runs end with them |
+//! | [`SledStore`] | in a folder, over restarts and power cuts | everything else that runs in one process |
 //!
+//! Both are shown to behave alike by the functions in [`conformance`], each of which shows one property;
 //! a store of another make runs the same ones.
 
 mod acks;
+pub mod conformance;
 mod contract;
 mod error;
 mod memory;
 mod rules;
+pub mod sled;
 
 pub use contract::{
-    Ack, AttemptOutcome, AttemptRecord, BlockedChange, BlockedRecord, Changes, Commit, Create, Created, Deliver,
-    DueTimer, Fence, Head, ListQuery, Loaded, Owner, Page, Queued, Status, Store, Task, TaskChange, TimerChange,
+    Ack, AttemptOutcome, AttemptRecord, BlockedChange, BlockedRecord, Changes, Commit, Create,
+    Created, Deliver, DueTimer, Fence, Head, ListQuery, Loaded, Owner, Page, Queued, Status, Store,
+    Task, TaskChange, TimerChange,
 };
 pub use error::{Refusal, StoreError};
 pub use memory::MemoryStore;
 pub use rules::{MAX_NAME_BYTES, MAX_TEXT_BYTES, MAX_UNIT_BYTES};
+pub use sled::{Durability, OpenError, SledStore};

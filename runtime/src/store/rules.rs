@@ -6,8 +6,8 @@ use perennial::value::MAX_VALUE_BYTES;
 use perennial::{RunId, RunKey};
 
 use super::contract::{
-    AttemptOutcome, BlockedChange, Changes, Commit, Create, Deliver, Fence, Head, ListQuery, Owner, Queued, Status,
-    TaskChange,
+    AttemptOutcome, BlockedChange, Changes, Commit, Create, Deliver, Fence, Head, ListQuery, Owner,
+    Queued, Status, TaskChange,
 };
 use super::{Refusal, StoreError};
 
@@ -38,11 +38,19 @@ pub(super) fn create(existing: Option<&Head>, create: &Create) -> Result<Creatio
     check_bounds(&create.changes)?;
     let follows = match (existing, create.after) {
         (None, None) => None,
-        (Some(head), Some(after)) if head.generation == after && head.status.is_finished() => Some(head),
+        (Some(head), Some(after)) if head.generation == after && head.status.is_finished() => {
+            Some(head)
+        }
         (Some(head), _) => return Ok(Creation::Exists(head.clone())),
-        (None, Some(_)) => return Err(StoreError::Refused(Refusal::NoRun { run: create.run.clone() })),
+        (None, Some(_)) => {
+            return Err(StoreError::Refused(Refusal::NoRun {
+                run: create.run.clone(),
+            }));
+        }
     };
-    let stamp = follows.map_or(create.changes.stamp, |head| head.stamp.max(create.changes.stamp));
+    let stamp = follows.map_or(create.changes.stamp, |head| {
+        head.stamp.max(create.changes.stamp)
+    });
     let head = Head {
         workflow: create.workflow.clone(),
         input: create.input,
@@ -68,15 +76,28 @@ pub(super) fn commit(head: Option<&Head>, commit: &Commit) -> Result<Resolved, S
     let run = || commit.run.clone();
     let head = head.ok_or_else(|| StoreError::Refused(Refusal::NoRun { run: run() }))?;
     if commit.fence != head.fence {
-        let refusal = Refusal::Fenced { run: run(), given: commit.fence, current: head.fence };
+        let refusal = Refusal::Fenced {
+            run: run(),
+            given: commit.fence,
+            current: head.fence,
+        };
         return Err(StoreError::Refused(refusal));
     }
     if (commit.generation, commit.sequence) != (head.generation, head.sequence) {
         let given = (commit.generation, commit.sequence);
-        let refusal = Refusal::Moved { run: run(), given, current: (head.generation, head.sequence) };
+        let refusal = Refusal::Moved {
+            run: run(),
+            given,
+            current: (head.generation, head.sequence),
+        };
         return Err(StoreError::Refused(refusal));
     }
-    let Changes { units, enqueue, status, .. } = &commit.changes;
+    let Changes {
+        units,
+        enqueue,
+        status,
+        ..
+    } = &commit.changes;
     if head.status.is_finished() && !(units.is_empty() && enqueue.is_empty() && status.is_none()) {
         return Err(StoreError::Refused(Refusal::Finished { run: run() }));
     }
@@ -86,9 +107,15 @@ pub(super) fn commit(head: Option<&Head>, commit: &Commit) -> Result<Resolved, S
 /// The stamp of a row is `max(at, the run's last stamp)` (S2).
 pub(super) fn deliver(head: Option<&Head>, deliver: &Deliver) -> Result<Resolved, StoreError> {
     check_tasks(&deliver.tasks)?;
-    let head = head.ok_or_else(|| StoreError::Refused(Refusal::NoRun { run: deliver.run.clone() }))?;
+    let head = head.ok_or_else(|| {
+        StoreError::Refused(Refusal::NoRun {
+            run: deliver.run.clone(),
+        })
+    })?;
     if head.status.is_finished() {
-        return Err(StoreError::Refused(Refusal::Finished { run: deliver.run.clone() }));
+        return Err(StoreError::Refused(Refusal::Finished {
+            run: deliver.run.clone(),
+        }));
     }
     let mut head = head.clone();
     head.stamp = head.stamp.max(deliver.at);
@@ -97,7 +124,9 @@ pub(super) fn deliver(head: Option<&Head>, deliver: &Deliver) -> Result<Resolved
 }
 
 pub(super) fn claim(run: &RunKey, head: Option<&Head>, owner: Owner) -> Result<Head, StoreError> {
-    let mut head = head.ok_or_else(|| StoreError::Refused(Refusal::NoRun { run: run.clone() }))?.clone();
+    let mut head = head
+        .ok_or_else(|| StoreError::Refused(Refusal::NoRun { run: run.clone() }))?
+        .clone();
     head.owner = owner;
     head.fence = Fence(head.fence.0 + 1);
     Ok(head)
@@ -109,12 +138,20 @@ fn advance(run: &RunKey, mut head: Head, changes: &Changes) -> Result<Resolved, 
         if unit.number != head.sequence + 1 {
             let given = (head.generation, unit.number.saturating_sub(1));
             let current = (head.generation, head.sequence);
-            return Err(StoreError::Refused(Refusal::Moved { run: run.clone(), given, current }));
+            return Err(StoreError::Refused(Refusal::Moved {
+                run: run.clone(),
+                given,
+                current,
+            }));
         }
         head.sequence = unit.last();
         head.stamp = head.stamp.max(unit.at);
     }
-    let rows = changes.enqueue.iter().map(|observation| enqueue(&mut head, observation)).collect();
+    let rows = changes
+        .enqueue
+        .iter()
+        .map(|observation| enqueue(&mut head, observation))
+        .collect();
     if let Some(next) = changes.next_operation {
         head.next_operation = next;
     }
@@ -132,7 +169,11 @@ fn advance(run: &RunKey, mut head: Head, changes: &Changes) -> Result<Resolved, 
 
 fn enqueue(head: &mut Head, observation: &Observation) -> Queued {
     head.arrivals += 1;
-    Queued { arrival: head.arrivals, at: head.stamp, observation: observation.clone() }
+    Queued {
+        arrival: head.arrivals,
+        at: head.stamp,
+        observation: observation.clone(),
+    }
 }
 
 /// The unit's record, within its bound (S15).
@@ -145,8 +186,17 @@ pub(super) fn unit_record(unit: &Unit) -> Result<Vec<u8>, StoreError> {
 /// A row of a queue has the form of a unit without decisions, so that there is one way to write an
 /// observation; its number is the arrival.
 pub(super) fn row_record(row: &Queued) -> Result<Vec<u8>, StoreError> {
-    let Queued { arrival, at, observation } = row.clone();
-    let record = encode_unit(&Unit { number: arrival, at, observation, decisions: Vec::new() });
+    let Queued {
+        arrival,
+        at,
+        observation,
+    } = row.clone();
+    let record = encode_unit(&Unit {
+        number: arrival,
+        at,
+        observation,
+        decisions: Vec::new(),
+    });
     check("a row of the queue", record.len(), MAX_UNIT_BYTES)?;
     Ok(record)
 }
@@ -159,7 +209,11 @@ fn check_bounds(changes: &Changes) -> Result<(), StoreError> {
                 check("the text of an attempt", text.len(), MAX_TEXT_BYTES)?;
             }
             AttemptOutcome::Late { result } => {
-                check("the late result of an attempt", result.as_json().len(), MAX_TEXT_BYTES)?;
+                check(
+                    "the late result of an attempt",
+                    result.as_json().len(),
+                    MAX_TEXT_BYTES,
+                )?;
             }
             AttemptOutcome::DeadlineExceeded | AttemptOutcome::Lost => {}
         }
@@ -167,8 +221,16 @@ fn check_bounds(changes: &Changes) -> Result<(), StoreError> {
     if let Some(BlockedChange::Put(record)) = &changes.blocked {
         check_name("the name of an artifact", &record.artifact)?;
         check_name("the code of an error", &record.code)?;
-        check("the text of a blocked record", record.text.len(), MAX_TEXT_BYTES)?;
-        check("the details of a blocked record", record.details.as_json().len(), MAX_TEXT_BYTES)?;
+        check(
+            "the text of a blocked record",
+            record.text.len(),
+            MAX_TEXT_BYTES,
+        )?;
+        check(
+            "the details of a blocked record",
+            record.details.as_json().len(),
+            MAX_TEXT_BYTES,
+        )?;
     }
     Ok(())
 }
@@ -177,7 +239,11 @@ fn check_tasks(tasks: &[TaskChange]) -> Result<(), StoreError> {
     for change in tasks {
         if let TaskChange::Put(task) = change {
             check_name("the name of an activity", &task.name)?;
-            check("the text of a failure", task.last_failure.as_ref().map_or(0, String::len), MAX_TEXT_BYTES)?;
+            check(
+                "the text of a failure",
+                task.last_failure.as_ref().map_or(0, String::len),
+                MAX_TEXT_BYTES,
+            )?;
         }
     }
     Ok(())
@@ -189,7 +255,11 @@ fn check_name(what: &'static str, name: &str) -> Result<(), StoreError> {
 
 fn check(what: &'static str, size: usize, limit: usize) -> Result<(), StoreError> {
     if size > limit {
-        return Err(StoreError::TooLarge { what, size: size as u64, limit: limit as u64 });
+        return Err(StoreError::TooLarge {
+            what,
+            size: size as u64,
+            limit: limit as u64,
+        });
     }
     Ok(())
 }
@@ -203,7 +273,10 @@ pub(super) fn has_work(head: &Head, tasks: bool, queue: bool) -> bool {
 /// Whether a run belongs to what is asked for, apart from its namespace and where the page begins.
 pub(super) fn is_listed(query: &ListQuery, id: &RunId, head: &Head) -> bool {
     id.as_str().starts_with(&query.prefix)
-        && query.workflow.as_ref().is_none_or(|workflow| *workflow == head.workflow)
+        && query
+            .workflow
+            .as_ref()
+            .is_none_or(|workflow| *workflow == head.workflow)
         && query.status.is_none_or(|status| status == head.status)
         && query.blocked.is_none_or(|blocked| blocked == head.blocked)
 }
@@ -231,7 +304,11 @@ pub(super) fn page(
             _ => None,
         };
         if let Some(expected) = missing {
-            return Err(StoreError::Gap { run: run.clone(), expected, found: Some(unit.number) });
+            return Err(StoreError::Gap {
+                run: run.clone(),
+                expected,
+                found: Some(unit.number),
+            });
         }
         expected = Some(unit.last() + 1);
         // One that ends before `from` is followed by a gap, which the next turn finds.
@@ -244,7 +321,11 @@ pub(super) fn page(
     }
     let expected = expected.unwrap_or(1);
     if expected <= end {
-        return Err(StoreError::Gap { run: run.clone(), expected, found: None });
+        return Err(StoreError::Gap {
+            run: run.clone(),
+            expected,
+            found: None,
+        });
     }
     Ok(page)
 }
@@ -256,16 +337,26 @@ mod tests {
 
     fn unit(number: u64) -> Result<Unit, StoreError> {
         let observation = Observation::TimerFired { operation: number };
-        Ok(Unit { number, at: Timestamp::default(), observation, decisions: Vec::new() })
+        Ok(Unit {
+            number,
+            at: Timestamp::default(),
+            observation,
+            decisions: Vec::new(),
+        })
     }
 
     fn numbers(from: u64, limit: usize, stored: &[u64]) -> Result<Vec<u64>, (u64, Option<u64>)> {
         let run = RunKey::new(Namespace::default(), RunId::new("r").expect("a valid id"));
-        let first = stored.iter().rposition(|&number| number <= from.max(1)).unwrap_or(0);
+        let first = stored
+            .iter()
+            .rposition(|&number| number <= from.max(1))
+            .unwrap_or(0);
         let units = stored[first..].iter().map(|&number| unit(number));
         match page(&run, 5, from, limit, units) {
             Ok(units) => Ok(units.iter().map(|unit| unit.number).collect()),
-            Err(StoreError::Gap { expected, found, .. }) => Err((expected, found)),
+            Err(StoreError::Gap {
+                expected, found, ..
+            }) => Err((expected, found)),
             Err(error) => panic!("{error}"),
         }
     }

@@ -1,0 +1,114 @@
+//! What a store has to be like: each function here shows one property of it, and panics if it is not there.
+//!
+//! A function gets a [`Factory`], which makes an empty store whenever it is called. A store of another make
+//! runs all of them like this:
+//!
+//! ```ignore
+//! fn my_store() -> Box<dyn Fixture> { .. }
+//!
+//! perennial_runtime::store_conformance!(my_store);
+//! ```
+//!
+//! That makes one `#[test]` of each. Properties of stores that outlive their process, and the noticing of
+//! damage, are passed over where a fixture says that it cannot show them.
+
+pub mod blocked;
+pub mod claim;
+pub mod commit;
+pub mod create;
+pub mod durable;
+pub mod guards;
+pub mod history;
+pub mod list;
+pub mod queue;
+mod scene;
+pub mod tasks;
+pub mod timers;
+
+use std::sync::Arc;
+
+use perennial::RunKey;
+
+use super::Store;
+
+/// Makes a fixture with an empty store.
+pub type Factory<'a> = &'a dyn Fn() -> Box<dyn Fixture>;
+
+/// A store to look at.
+pub trait Fixture {
+    /// The store.
+    fn store(&self) -> Arc<dyn Store>;
+
+    /// Closes the store and opens what it left behind. `false`: this store leaves nothing behind.
+    fn reopen(&mut self) -> bool;
+
+    /// Does to what is stored what should not happen. `false`: that cannot be done here.
+    fn damage(&self, damage: Damage<'_>) -> bool;
+}
+
+/// What should not happen to what is stored. Run, generation and number of the unit.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Damage<'a> {
+    /// A unit gets lost.
+    Lose(&'a RunKey, u64, u64),
+    /// A byte of a unit changes.
+    Flip(&'a RunKey, u64, u64),
+    /// A unit turns out to be written by newer software.
+    Raise(&'a RunKey, u64, u64),
+}
+
+/// Makes one `#[test]` of each property; the argument is a function that makes a
+/// [`Fixture`](crate::store::conformance::Fixture).
+#[macro_export]
+macro_rules! store_conformance {
+    ($factory:ident) => {
+        $crate::store_conformance! { @tests $factory;
+            create: a_run_is_made_once, its_first_unit_comes_with_it, its_first_row_comes_with_it,
+                a_next_generation_follows_a_finished_one, a_next_generation_follows_nothing_else,
+                namespaces_are_worlds_of_their_own;
+            commit: a_commit_changes_all_that_it_says, a_refused_commit_changes_nothing,
+                the_stamp_never_goes_back, acks_come_in_the_order_of_the_writes,
+                writes_from_many_threads_are_all_kept, an_ack_may_read_and_write,
+                large_units_are_kept, a_unit_beyond_its_bound_is_refused_as_a_whole,
+                several_large_units_in_one_commit_are_kept, an_ended_run_takes_only_what_is_left_to_say;
+            guards: a_run_that_is_not_there_is_refused, a_fence_of_another_owner_is_refused,
+                an_old_sequence_is_refused, another_generation_is_refused, units_must_follow_on,
+                guards_hold_against_what_is_not_durable_yet, a_chain_may_be_handed_over_at_once,
+                a_claim_fences_what_was_handed_over_after_it, of_two_owners_only_the_last_can_write;
+            queue: rows_are_numbered_and_stamped, a_row_does_not_move_the_history,
+                taken_rows_are_gone, rows_from_all_sides_share_their_numbers,
+                a_delivery_settles_tasks, nothing_is_delivered_to_nobody, many_and_large_rows_come_and_go;
+            tasks: a_task_is_put_changed_and_removed, the_last_change_of_a_task_counts,
+                many_tasks_are_kept_whole, a_task_with_a_long_failure_is_kept, a_name_beyond_its_bound_is_refused,
+                attempts_are_told_in_their_order;
+            timers: timers_are_due_in_their_order, due_timers_come_in_pages, a_timer_is_replaced_and_removed,
+                many_timers_of_one_run_are_kept;
+            blocked: a_blocked_record_stands_until_it_is_cleared, a_new_record_takes_the_place_of_the_old,
+                a_next_generation_is_not_blocked, a_large_record_comes_and_goes;
+            claim: a_claim_raises_the_fence, owners_are_told_apart, runs_with_something_to_do_are_claimable,
+                a_run_that_only_waits_for_time_is_not, unfit_runs_are_left_out, claimable_runs_come_in_pages,
+                an_ended_run_is_claimable_for_its_tasks_alone;
+            list: runs_come_in_pages_in_their_order, a_page_knows_whether_there_is_more,
+                prefixes_and_namespaces_are_kept_apart, runs_are_picked_by_workflow_status_and_blocked;
+            history: pages_go_on_where_the_last_ended, a_page_may_begin_inside_a_unit,
+                there_is_nothing_beyond_the_end, a_lost_unit_is_noticed, a_lost_end_is_noticed,
+                a_lost_beginning_is_noticed, a_changed_byte_is_noticed, newer_software_is_noticed,
+                generations_have_histories_of_their_own;
+            durable: what_was_acknowledged_is_there_after_reopening, an_owner_is_new_after_reopening,
+                writes_go_on_after_reopening, a_closed_store_takes_nothing, closing_twice_does_no_harm;
+        }
+    };
+    (@tests $factory:ident; $($subject:ident: $($property:ident),+;)+) => {
+        $(mod $subject {
+            $(#[test]
+            fn $property() {
+                $crate::store::conformance::$subject::$property(&super::$factory);
+            })+
+        })+
+
+        /// How many properties there are tests for, by subject.
+        #[allow(dead_code, reason = "for the test that none was forgotten")]
+        const TESTED: &[(&str, usize)] = &[$((stringify!($subject), [$(stringify!($property)),+].len())),+];
+    };
+}

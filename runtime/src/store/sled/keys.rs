@@ -1,0 +1,225 @@
+//! The keys: a byte for the kind of record, then what names it, so that records that are read together
+//! stand together and in order. Numbers are big-endian; a 0, which no id can hold, ends an id.
+//!
+//! | key | record |
+//! |---|---|
+//! | `r` namespace 0 run | head, with what of the run's tasks, rows and timers fits beside it |
+//! | `w` namespace 0 run | the run has something to do |
+//! | `u` namespace 0 run 0 generation number | unit |
+//! | `e` namespace 0 run 0 generation | last event of a generation that others follow |
+//! | `a` namespace 0 run 0 generation commit index | attempt |
+//! | `k` `q` `o` namespace 0 run 0 number | task, row of the queue, timer that did not fit into the head's value |
+//! | `b` namespace 0 run 0 digest | blocked record, by the SHA-256 of its artifact |
+//! | `d` deadline namespace 0 run 0 operation | timer of any run |
+//! | `c` commit index | chunk of a record of that commit |
+//! | `m` name | the store's own |
+
+use perennial::{Namespace, RunId, RunKey, Timestamp};
+use sha2::{Digest as _, Sha256};
+
+use crate::store::DueTimer;
+
+pub(super) type Key = Vec<u8>;
+
+pub(super) const RUN: u8 = b'r';
+pub(super) const WORK: u8 = b'w';
+pub(super) const UNIT: u8 = b'u';
+pub(super) const END: u8 = b'e';
+pub(super) const ATTEMPT: u8 = b'a';
+pub(super) const TASK: u8 = b'k';
+pub(super) const ROW: u8 = b'q';
+pub(super) const TIMER: u8 = b'o';
+pub(super) const BLOCKED: u8 = b'b';
+pub(super) const DUE: u8 = b'd';
+pub(super) const CHUNK: u8 = b'c';
+/// The last number given to an owner.
+pub(super) const OWNERS: &[u8] = b"mo";
+/// A commit too large for one batch, on its way to its places.
+pub(super) const PENDING: &[u8] = b"mp";
+/// Followed by the place of a commit in the ring of the last ones.
+pub(super) const LAST: &[u8] = b"ml";
+
+fn push_run(key: &mut Key, run: &RunKey) {
+    key.extend_from_slice(run.namespace.as_str().as_bytes());
+    key.push(0);
+    key.extend_from_slice(run.id.as_str().as_bytes());
+}
+
+/// The key of a record that a run has one of: [`RUN`], [`WORK`].
+pub(super) fn one(kind: u8, run: &RunKey) -> Key {
+    let mut key = Vec::with_capacity(64);
+    key.push(kind);
+    push_run(&mut key, run);
+    key
+}
+
+/// What the keys of a run's records of a kind begin with.
+pub(super) fn all(kind: u8, run: &RunKey) -> Key {
+    let mut key = one(kind, run);
+    key.push(0);
+    key
+}
+
+/// The key of a record that a run has several of, by number.
+pub(super) fn numbered(kind: u8, run: &RunKey, number: u64) -> Key {
+    let mut key = all(kind, run);
+    key.extend_from_slice(&number.to_be_bytes());
+    key
+}
+
+/// The key of a record of a generation, by number.
+pub(super) fn of_generation(kind: u8, run: &RunKey, generation: u64, number: u64) -> Key {
+    let mut key = numbered(kind, run, generation);
+    key.extend_from_slice(&number.to_be_bytes());
+    key
+}
+
+pub(super) fn attempt(run: &RunKey, generation: u64, commit: u64, index: u32) -> Key {
+    let mut key = of_generation(ATTEMPT, run, generation, commit);
+    key.extend_from_slice(&index.to_be_bytes());
+    key
+}
+
+pub(super) fn blocked(run: &RunKey, artifact: &str) -> Key {
+    let mut key = all(BLOCKED, run);
+    key.extend_from_slice(&Sha256::digest(artifact.as_bytes()));
+    key
+}
+
+pub(super) fn due(run: &RunKey, operation: u64, deadline: Timestamp) -> Key {
+    let mut key = Vec::with_capacity(64);
+    key.push(DUE);
+    key.extend_from_slice(&deadline.as_millis().to_be_bytes());
+    push_run(&mut key, run);
+    key.push(0);
+    key.extend_from_slice(&operation.to_be_bytes());
+    key
+}
+
+pub(super) fn chunk(commit: u64, index: u32) -> Key {
+    let mut key = vec![CHUNK];
+    key.extend_from_slice(&commit.to_be_bytes());
+    key.extend_from_slice(&index.to_be_bytes());
+    key
+}
+
+/// The key of a place in the ring of the last commits.
+pub(super) fn last(place: u8) -> Key {
+    let mut key = LAST.to_vec();
+    key.push(place);
+    key
+}
+
+/// What the keys of a namespace's runs begin with whose ids begin with `prefix`.
+pub(super) fn runs(namespace: &Namespace, prefix: &str) -> Key {
+    let mut key = vec![RUN];
+    key.extend_from_slice(namespace.as_str().as_bytes());
+    key.push(0);
+    key.extend_from_slice(prefix.as_bytes());
+    key
+}
+
+/// The key right after `key`.
+pub(super) fn next(key: &[u8]) -> Key {
+    let mut next = key.to_vec();
+    next.push(0);
+    next
+}
+
+fn id_pair(bytes: &[u8]) -> Option<RunKey> {
+    let end = bytes.iter().position(|&byte| byte == 0)?;
+    let namespace = Namespace::new(std::str::from_utf8(&bytes[..end]).ok()?).ok()?;
+    let id = RunId::new(std::str::from_utf8(&bytes[end + 1..]).ok()?).ok()?;
+    Some(RunKey::new(namespace, id))
+}
+
+/// The run of a key that [`one`] made.
+pub(super) fn run_of(key: &[u8]) -> Option<RunKey> {
+    id_pair(key.get(1..)?)
+}
+
+/// The run of a key of which a run has several, and what follows it.
+pub(super) fn run_and_rest(key: &[u8]) -> Option<(RunKey, &[u8])> {
+    let bytes = key.get(1..)?;
+    let mut zeros = bytes.iter().enumerate().filter(|&(_, &byte)| byte == 0);
+    let (_, end) = (zeros.next()?, zeros.next()?.0);
+    Some((id_pair(&bytes[..end])?, &bytes[end + 1..]))
+}
+
+/// The number at the beginning of `bytes`.
+pub(super) fn number(bytes: &[u8]) -> Option<u64> {
+    Some(u64::from_be_bytes(*bytes.first_chunk()?))
+}
+
+/// The number at the end of a key.
+pub(super) fn last_number(key: &[u8]) -> Option<u64> {
+    Some(u64::from_be_bytes(*key.last_chunk()?))
+}
+
+/// The timer of a key that [`due`] made.
+pub(super) fn timer_of(key: &[u8]) -> Option<DueTimer> {
+    let deadline = Timestamp::from_millis(number(key.get(1..)?)?);
+    let (run, rest) = run_and_rest(key.get(8..)?)?;
+    Some(DueTimer {
+        deadline,
+        run,
+        operation: number(rest)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn run(namespace: &str, id: &str) -> RunKey {
+        RunKey::new(namespace.parse().unwrap(), id.parse().unwrap())
+    }
+
+    #[test]
+    fn keys_read_back() {
+        let run = run("a.b", "order-42");
+        assert_eq!(run_of(&one(RUN, &run)), Some(run.clone()));
+        // Numbers hold zeros; they come after the two that end the ids.
+        let key = of_generation(UNIT, &run, 1, 256);
+        let (read, rest) = run_and_rest(&key).unwrap();
+        assert_eq!(
+            (read, number(rest), last_number(&key)),
+            (run.clone(), Some(1), Some(256))
+        );
+        let timer = DueTimer {
+            deadline: Timestamp::from_millis(256),
+            run,
+            operation: 3,
+        };
+        assert_eq!(
+            timer_of(&due(&timer.run, timer.operation, timer.deadline)),
+            Some(timer)
+        );
+    }
+
+    #[test]
+    fn the_order_of_keys_is_that_of_runs_and_timers() {
+        let mut runs = Vec::new();
+        for namespace in ["a", "a-b", "a.b", "ab", "b"] {
+            for id in ["1", "1-1", "1.1", "11", "A", "a"] {
+                runs.push(run(namespace, id));
+            }
+        }
+        for one_run in &runs {
+            for other in &runs {
+                assert_eq!(one(RUN, one_run).cmp(&one(RUN, other)), one_run.cmp(other));
+                for (deadline, operation) in [(1, 1), (1, 2), (256, 1)] {
+                    let timer = |run: &RunKey, deadline, operation| DueTimer {
+                        deadline: Timestamp::from_millis(deadline),
+                        run: run.clone(),
+                        operation,
+                    };
+                    let key = |timer: &DueTimer| due(&timer.run, timer.operation, timer.deadline);
+                    let (a, b) = (timer(one_run, deadline, operation), timer(other, 1, 256));
+                    assert_eq!(key(&a).cmp(&key(&b)), a.cmp(&b));
+                }
+            }
+        }
+    }
+}

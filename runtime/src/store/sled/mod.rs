@@ -1,0 +1,379 @@
+//! The store in a folder: sled, made honest.
+//!
+//! sled alone acknowledges what is not on the device, and opens without a word when it has lost something.
+//! This store does neither:
+//!
+//! - sled's folder has the synchronous attribute of the file system, so each of its writes is on the device
+//!   when it returns. Where that cannot be had, [`Durability::Sync`] is refused; nothing is promised that is
+//!   not kept.
+//! - One thread writes. Whatever arrives while it waits for the device becomes durable together, in one
+//!   batch, and is then answered in order. What is not durable yet is not seen by readers either (S4).
+//! - Every record has a version, a checksum and the number of its commit; commits are numbered without
+//!   gaps. A file beside sled knows the last one that was acknowledged. A sled that knows less, is empty,
+//!   panics or does not answer is [`OpenError::Damaged`]: never an empty store.
+//! - When a write fails, the store closes itself and says so. Nothing is tried twice.
+//!
+//! After a stop without closing, sled's file is copied aside before sled changes it (`db.before-recovery`,
+//! one copy, replaced at the next such opening), unless it is larger than 1 GiB or the space does not allow
+//! it. A store belongs to one process at a time.
+
+mod batch;
+mod cache;
+mod check;
+mod effects;
+mod folder;
+mod gate;
+mod keys;
+mod lock;
+mod open;
+mod open_error;
+mod problem;
+mod read;
+mod records;
+mod resolve;
+mod run;
+mod state;
+mod tamper;
+mod value;
+mod writer;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{self, Sender};
+use std::thread::{JoinHandle, ThreadId};
+use std::time::Duration;
+
+use perennial::RunKey;
+use perennial::history::Unit;
+
+pub use check::Report;
+pub use open_error::{Damage, OpenError};
+pub use tamper::Tamper;
+
+use super::StoreError;
+use super::contract::{
+    Ack, AttemptRecord, Commit, Create, Created, Deliver, DueTimer, Head, ListQuery, Loaded, Owner,
+    Page, Store,
+};
+use writer::{Shared, Write};
+
+/// What a write that was acknowledged survives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Durability {
+    /// The end of the power: it is on the device.
+    #[default]
+    Sync,
+    /// The end of the process, but not of the power: the system has it. After a power cut the store may be
+    /// [damaged](OpenError::Damaged), even as a whole.
+    Os,
+}
+
+/// How a store is opened.
+#[derive(Clone, Debug)]
+pub struct Options {
+    durability: Durability,
+    cache: u64,
+    patience: Duration,
+    max_copy: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            durability: Durability::Sync,
+            cache: 128 << 20,
+            patience: Duration::from_secs(60),
+            max_copy: folder::MAX_COPY,
+        }
+    }
+}
+
+impl Options {
+    /// What an acknowledged write survives; [`Durability::Sync`] by default.
+    #[must_use]
+    pub fn durability(mut self, durability: Durability) -> Self {
+        self.durability = durability;
+        self
+    }
+
+    /// How much sled keeps in memory, in bytes; 128 MiB by default. The process takes about three times as
+    /// much.
+    #[must_use]
+    pub fn cache(mut self, bytes: u64) -> Self {
+        self.cache = bytes;
+        self
+    }
+
+    /// How long sled may take to open its files before the store counts as damaged; 60 seconds by default.
+    #[must_use]
+    pub fn patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    /// Opens the store in `folder`, or makes one there.
+    ///
+    /// Blocks: some tenths of a second after a kill, some seconds for a store of several hundred MB.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError`]: held by a living process, written by newer software, not able to keep the promise of
+    /// its durability, damaged, or refused by the system.
+    pub fn open(&self, folder: impl AsRef<Path>) -> Result<SledStore, OpenError> {
+        SledStore::start(folder.as_ref(), self)
+    }
+}
+
+/// Keeps runs in a folder (see the [module](self)).
+pub struct SledStore {
+    folder: PathBuf,
+    shared: Arc<Shared>,
+    /// `None` only while it is dropped.
+    writes: Option<Sender<Write>>,
+    writer: Option<JoinHandle<()>>,
+    writer_id: ThreadId,
+}
+
+impl fmt::Debug for SledStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SledStore")
+            .field("folder", &self.folder)
+            .finish_non_exhaustive()
+    }
+}
+
+impl SledStore {
+    /// Opens the store in `folder`, or makes one there, with the default [`Options`].
+    ///
+    /// # Errors
+    ///
+    /// See [`Options::open`].
+    pub fn open(folder: impl AsRef<Path>) -> Result<Self, OpenError> {
+        Options::default().open(folder)
+    }
+
+    /// How a store can be opened otherwise.
+    #[must_use]
+    pub fn options() -> Options {
+        Options::default()
+    }
+
+    fn start(folder: &Path, options: &Options) -> Result<Self, OpenError> {
+        let writer = open::open(folder, options)?;
+        let shared = Arc::clone(&writer.shared);
+        let (writes, taken) = mpsc::channel();
+        let started = std::thread::Builder::new()
+            .name("perennial-store".into())
+            .spawn(move || writer.run(&taken));
+        let writer = started.map_err(|error| OpenError::Io {
+            folder: folder.into(),
+            what: "starting the writer",
+            error: error.to_string(),
+        })?;
+        let writer_id = writer.thread().id();
+        Ok(Self {
+            folder: folder.into(),
+            shared,
+            writes: Some(writes),
+            writer: Some(writer),
+            writer_id,
+        })
+    }
+
+    /// The store's folder.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Reads everything: each record and its checksum, each history and its numbering. Writes go on between
+    /// the slices in which this reads.
+    ///
+    /// # Errors
+    ///
+    /// When the store is closed, or sled fails. What is damaged stands in the report.
+    pub fn verify(&self) -> Result<Report, StoreError> {
+        const SLICE: usize = 1_000;
+        let mut report = Report::default();
+        let mut after = None;
+        loop {
+            let (last, runs) = self
+                .shared
+                .gate
+                .read(|db| check::some_records(db, after.as_ref(), SLICE, &mut report))?;
+            for run in runs {
+                self.verify_run(&run, &mut report)?;
+            }
+            match last {
+                Some(last) => after = Some(last),
+                None => return Ok(report),
+            }
+        }
+    }
+
+    fn verify_run(&self, run: &RunKey, report: &mut Report) -> Result<(), StoreError> {
+        const PAGE: usize = 1_000;
+        report.runs += 1;
+        let head = match self.load(run) {
+            Ok(Some(loaded)) => loaded.head,
+            Ok(None) => return Ok(()),
+            Err(error @ (StoreError::Closed { .. } | StoreError::Io { .. })) => return Err(error),
+            Err(error) => {
+                report.note(error);
+                return Ok(());
+            }
+        };
+        for generation in 1..=head.generation {
+            report.generations += 1;
+            let mut from = 1;
+            loop {
+                match self.history(run, generation, from, PAGE) {
+                    Ok(units) => {
+                        report.units += units.len() as u64;
+                        let Some(last) = units.last() else { break };
+                        report.events += last.last() + 1 - from;
+                        from = last.last() + 1;
+                    }
+                    Err(error @ (StoreError::Closed { .. } | StoreError::Io { .. })) => {
+                        return Err(error);
+                    }
+                    Err(error) => {
+                        report.note(error);
+                        break;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn hand_over(&self, write: Write) {
+        let closed = || StoreError::Closed {
+            reason: "its writer has ended".into(),
+        };
+        match &self.writes {
+            Some(writes) => {
+                if let Err(mpsc::SendError(write)) = writes.send(write) {
+                    write.refuse(closed());
+                }
+            }
+            None => write.refuse(closed()),
+        }
+    }
+
+    /// Hands a write over and waits for its answer.
+    fn wait_for<T: Send + 'static>(
+        &self,
+        write: impl FnOnce(Ack<T>) -> Write,
+    ) -> Result<T, StoreError> {
+        if std::thread::current().id() == self.writer_id {
+            let error =
+                "an ack must not wait for the store: it is called by the thread that would answer";
+            return Err(StoreError::Io {
+                what: "waiting for a write".into(),
+                error: error.into(),
+            });
+        }
+        let (answer, answered) = mpsc::sync_channel(1);
+        self.hand_over(write(Box::new(move |result| {
+            let _ = answer.send(result);
+        })));
+        answered.recv().unwrap_or_else(|_| {
+            Err(StoreError::Unknown {
+                reason: "its writer has ended".into(),
+            })
+        })
+    }
+}
+
+impl Store for SledStore {
+    fn enroll(&self) -> Result<Owner, StoreError> {
+        self.wait_for(Write::Enroll)
+    }
+
+    fn create(&self, create: Create, ack: Ack<Created>) {
+        self.hand_over(Write::Create(Box::new(create), ack));
+    }
+
+    fn commit(&self, commit: Commit, ack: Ack<()>) {
+        self.hand_over(Write::Commit(Box::new(commit), ack));
+    }
+
+    fn deliver(&self, deliver: Deliver, ack: Ack<u64>) {
+        self.hand_over(Write::Deliver(Box::new(deliver), ack));
+    }
+
+    fn claim(&self, run: RunKey, owner: Owner, ack: Ack<Head>) {
+        self.hand_over(Write::Claim(run, owner, ack));
+    }
+
+    fn load(&self, run: &RunKey) -> Result<Option<Loaded>, StoreError> {
+        self.shared.gate.read(|db| read::load(db, run))
+    }
+
+    fn history(
+        &self,
+        run: &RunKey,
+        generation: u64,
+        from: u64,
+        limit: usize,
+    ) -> Result<Vec<Unit>, StoreError> {
+        self.shared
+            .gate
+            .read(|db| read::history(db, run, generation, from, limit))
+    }
+
+    fn attempts(&self, run: &RunKey, generation: u64) -> Result<Vec<AttemptRecord>, StoreError> {
+        self.shared
+            .gate
+            .read(|db| read::attempts(db, run, generation))
+    }
+
+    fn due(&self, after: Option<&DueTimer>, limit: usize) -> Result<Vec<DueTimer>, StoreError> {
+        self.shared.gate.read(|db| read::due(db, after, limit))
+    }
+
+    fn claimable(
+        &self,
+        artifact: &str,
+        after: Option<&RunKey>,
+        limit: usize,
+    ) -> Result<Vec<RunKey>, StoreError> {
+        self.shared
+            .gate
+            .read(|db| read::claimable(db, artifact, after, limit))
+    }
+
+    fn list(&self, query: &ListQuery) -> Result<Page, StoreError> {
+        let mut page = Page::default();
+        let mut from = Some(read::list_start(query));
+        while from.is_some() {
+            self.shared
+                .gate
+                .read(|db| read::list(db, query, &mut from, &mut page))?;
+        }
+        Ok(page)
+    }
+
+    fn close(&self) -> Result<(), StoreError> {
+        self.wait_for(Write::Close)
+    }
+}
+
+impl Drop for SledStore {
+    /// Closes the store, if nobody did.
+    fn drop(&mut self) {
+        drop(self.writes.take());
+        // An ack may hold the last reference to the store, and is called by the writer, which then ends by
+        // itself.
+        if let Some(writer) = self
+            .writer
+            .take()
+            .filter(|_| std::thread::current().id() != self.writer_id)
+        {
+            let _ = writer.join();
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! Opening a store: sled is asked last, and not believed.
+//!
+//! 1. The folder, our lock, and the file that says what must be in the store.
+//! 2. The synchronous attribute, on the folder and on every file.
+//! 3. After a stop without closing: a copy of `db`, since sled changes it as it opens; what is left of a
+//!    half-written snapshot is deleted.
+//! 4. sled, on a thread of its own and under a watch: it may panic, or never come to an end.
+//! 5. What it holds against what it must hold: the last commits, densely numbered, and the newest records.
+//! 6. Only then the first writes: what was on its way is finished, what is left over is swept.
+
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use ::sled::Db;
+use perennial::wire::RecordError;
+
+use super::cache::Cache;
+use super::folder::{self, NoSync};
+use super::gate::Gate;
+use super::lock::{self, Lock, NotLocked};
+use super::open_error::{Damage, OpenError};
+use super::problem::{guarded, panic_text};
+use super::state::{FORMAT, State, Unreadable};
+use super::writer::{Shared, Writer};
+use super::{Durability, Options, batch, check};
+use crate::store::StoreError;
+
+/// sled writes what it holds in memory, and looks for garbage, so often. Without this it would never
+/// collect any.
+const FLUSH_EVERY_MS: u64 = 500;
+
+struct Opening<'a> {
+    store: &'a Path,
+    options: &'a Options,
+}
+
+/// Opens a store, or makes one.
+pub(super) fn open(store: &Path, options: &Options) -> Result<Writer, OpenError> {
+    Opening { store, options }.open()
+}
+
+impl Opening<'_> {
+    fn open(&self) -> Result<Writer, OpenError> {
+        let made = folder::create(self.store).map_err(self.io("creating the folder"))?;
+        let opened = self.in_folder();
+        if made && matches!(opened, Err(OpenError::NoSync { .. })) {
+            // Nothing was stored, so nothing stays behind.
+            let _ = fs::remove_file(lock::path(self.store));
+            let _ = fs::remove_dir(folder::sled(self.store));
+            let _ = fs::remove_dir(self.store);
+        }
+        opened
+    }
+
+    fn in_folder(&self) -> Result<Writer, OpenError> {
+        let lock = Lock::acquire(self.store).map_err(|error| match error {
+            NotLocked::Held(process) => OpenError::Held {
+                folder: self.store.into(),
+                process,
+            },
+            NotLocked::Io(error) => self.io("locking `perennial.lock`")(error),
+        })?;
+        let state = self.state()?;
+        let sled = folder::sled(self.store);
+        folder::create(&sled).map_err(self.io("creating the folder for sled"))?;
+        self.attribute(&sled)?;
+
+        if !state.clean && folder::db(self.store).exists() {
+            self.copy_aside();
+        }
+        // From here on sled may write.
+        State {
+            clean: false,
+            ..state
+        }
+        .write(self.store, true)
+        .map_err(self.io("writing `perennial.state`"))?;
+        folder::remove_half_snapshots(&sled)
+            .map_err(self.io("removing a half-written snapshot"))?;
+        let (db, lock) = self.watched(lock, &sled)?;
+        self.attribute(&sled)?;
+        let (commit, owners) = self.check(&db, state.commit)?;
+
+        guarded(|| batch::finish_pending(&db)).map_err(|error| self.record(error))?;
+        guarded(|| check::newest(&db, commit)).map_err(|error| self.record(error))?;
+        guarded(|| batch::sweep(&db, commit)).map_err(self.io("sweeping what is left over"))?;
+        folder::sync(&sled).map_err(self.io("syncing the folder for sled"))?;
+        State {
+            format: FORMAT,
+            commit,
+            clean: false,
+        }
+        .write(self.store, true)
+        .map_err(self.io("writing `perennial.state`"))?;
+        folder::keep_copy(self.store)
+            .map_err(self.io("keeping the copy from before the recovery"))?;
+
+        let shared = Shared {
+            gate: Gate::new(db.clone()),
+            fail: AtomicBool::new(false),
+        };
+        Ok(Writer {
+            shared: Arc::new(shared),
+            db: Some(db),
+            lock: Some(lock),
+            store: self.store.into(),
+            durability: self.options.durability,
+            commit,
+            owners,
+            cache: Cache::default(),
+            closed: None,
+            noted: (commit, Instant::now()),
+        })
+    }
+
+    /// What must be in the store; a new one must hold nothing.
+    fn state(&self) -> Result<State, OpenError> {
+        match State::read(self.store) {
+            Ok(Some(state)) if state.format > FORMAT => Err(OpenError::Newer {
+                folder: self.store.into(),
+                format: state.format,
+                understood: FORMAT,
+            }),
+            // sled would make a new one.
+            Ok(Some(state)) if state.commit > 0 && !folder::db(self.store).exists() => Err(self
+                .damaged(Damage::Empty {
+                    acknowledged: state.commit,
+                })),
+            Ok(Some(state)) => Ok(state),
+            Ok(None) if folder::db(self.store).exists() => Err(self.damaged(Damage::StateMissing)),
+            // Written before sled's first file: one without the other is always seen.
+            Ok(None) => Ok(State {
+                format: FORMAT,
+                commit: 0,
+                clean: false,
+            }),
+            Err(Unreadable::Record(RecordError::Newer {
+                version,
+                understood,
+            })) => Err(OpenError::Newer {
+                folder: self.store.into(),
+                format: version.into(),
+                understood: understood.into(),
+            }),
+            Err(Unreadable::Record(problem)) => {
+                Err(self.damaged(Damage::StateUnreadable { problem }))
+            }
+            Err(Unreadable::Io(error)) => Err(self.io("reading `perennial.state`")(error)),
+        }
+    }
+
+    fn attribute(&self, sled: &Path) -> Result<(), OpenError> {
+        match self.options.durability {
+            Durability::Sync => {
+                folder::make_synchronous(sled).map_err(|NoSync { path, reason }| {
+                    OpenError::NoSync {
+                        folder: self.store.into(),
+                        path,
+                        reason,
+                    }
+                })
+            }
+            Durability::Os => {
+                folder::make_asynchronous(sled);
+                Ok(())
+            }
+        }
+    }
+
+    /// The copy is a precaution: where it cannot be made, the store is opened all the same.
+    fn copy_aside(&self) {
+        let store = self.store.display();
+        match folder::copy_aside(self.store, self.options.max_copy) {
+            Ok(true) => {}
+            Ok(false) => {
+                tracing::warn!(%store, "no copy before the recovery: too large, or too little space")
+            }
+            Err(error) => tracing::warn!(%store, %error, "no copy before the recovery"),
+        }
+    }
+
+    /// Opens sled under a watch.
+    fn watched(&self, lock: Lock, sled: &Path) -> Result<(Db, Lock), OpenError> {
+        let free = lock::wait_for_sled(&folder::db(self.store))
+            .map_err(self.io("looking at the lock of `sled/db`"))?;
+        if !free {
+            return Err(OpenError::Held {
+                folder: self.store.into(),
+                process: None,
+            });
+        }
+        let config = ::sled::Config::new()
+            .path(sled)
+            .cache_capacity(self.options.cache)
+            .flush_every_ms(Some(FLUSH_EVERY_MS));
+        watch(lock, self.options.patience, move || config.open())
+            .map_err(|damage| self.damaged(damage))
+    }
+
+    /// Holds what sled shows against what it must show. Gives the last commit and the last owner.
+    fn check(&self, db: &Db, acknowledged: u64) -> Result<(u64, u64), OpenError> {
+        let found = guarded(|| Ok((check::commits(db)?, check::owners(db)?)));
+        let (commits, owners) = found.map_err(|error| self.record(error))?;
+        match commits {
+            Ok(0) if acknowledged > 0 => Err(self.damaged(Damage::Empty { acknowledged })),
+            Ok(found) if found < acknowledged => Err(self.damaged(Damage::Behind {
+                acknowledged,
+                found,
+            })),
+            Ok(last) => Ok((last, owners)),
+            Err((commit, last)) => Err(self.damaged(Damage::CommitMissing { commit, last })),
+        }
+    }
+
+    fn record(&self, error: StoreError) -> OpenError {
+        self.damaged(Damage::Record { error })
+    }
+
+    fn damaged(&self, damage: Damage) -> OpenError {
+        let copy = Some(folder::under_recovery(self.store)).filter(|copy| copy.exists());
+        OpenError::Damaged {
+            folder: self.store.into(),
+            damage,
+            copy,
+        }
+    }
+
+    fn io<E: std::fmt::Display>(&self, what: &'static str) -> impl Fn(E) -> OpenError {
+        let folder: PathBuf = self.store.into();
+        move |error| OpenError::Io {
+            folder: folder.clone(),
+            what,
+            error: error.to_string(),
+        }
+    }
+}
+
+/// Runs `open` on a thread of its own, for at most `patience`. If it does not come to an end, the lock stays
+/// with it: nobody else may touch what it may still be writing.
+fn watch(
+    lock: Lock,
+    patience: Duration,
+    open: impl FnOnce() -> ::sled::Result<Db> + Send + 'static,
+) -> Result<(Db, Lock), Damage> {
+    let (done, opened) = mpsc::sync_channel(1);
+    let lock = Arc::new(Mutex::new(Some(lock)));
+    let held = Arc::clone(&lock);
+    let spawned = std::thread::Builder::new()
+        .name("perennial-sled-open".into())
+        .spawn(move || {
+            let result = catch_unwind(AssertUnwindSafe(open));
+            let _ = done.send(match result {
+                Ok(Ok(db)) => Ok(db),
+                Ok(Err(error)) => Err(Damage::Refused {
+                    error: error.to_string(),
+                }),
+                Err(panic) => Err(Damage::Panicked {
+                    message: panic_text(&*panic),
+                }),
+            });
+            drop(held);
+        });
+    spawned.map_err(|error| Damage::Refused {
+        error: error.to_string(),
+    })?;
+    match opened.recv_timeout(patience) {
+        Ok(result) => {
+            let db = result?;
+            let lock = lock.lock().unwrap_or_else(PoisonError::into_inner).take();
+            lock.map(|lock| (db, lock))
+                .ok_or(Damage::Silent { waited: patience })
+        }
+        Err(RecvTimeoutError::Timeout) => Err(Damage::Silent { waited: patience }),
+        Err(RecvTimeoutError::Disconnected) => Err(Damage::Panicked {
+            message: "the thread ended".into(),
+        }),
+    }
+}

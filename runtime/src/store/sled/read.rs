@@ -1,0 +1,344 @@
+//! Reading what is durable.
+
+use std::ops::Bound;
+
+use ::sled::{Db, IVec};
+use perennial::history::{Unit, decode_unit};
+use perennial::wire::RecordError;
+use perennial::{RunKey, Timestamp};
+
+use super::keys;
+use super::problem::{damaged, sled_error};
+use super::records::{
+    ATTEMPT_VERSION, BLOCKED_VERSION, NUMBER_VERSION, UNIT_VALUE_VERSION, read_attempt,
+    read_blocked, read_number, read_row, read_task,
+};
+use super::run::{Kind, RUN_VERSION, RunRecord, read_head};
+use super::value;
+use crate::store::contract::{
+    AttemptRecord, BlockedRecord, DueTimer, Head, ListQuery, Loaded, Page,
+};
+use crate::store::{StoreError, rules};
+
+fn missing(place: String) -> StoreError {
+    damaged(
+        place,
+        RecordError::Damaged {
+            problem: "it is missing",
+        },
+    )
+}
+
+fn entries(entries: ::sled::Iter) -> impl Iterator<Item = Result<(IVec, IVec), StoreError>> {
+    entries.map(|entry| entry.map_err(|error| sled_error(&error)))
+}
+
+pub(super) fn unit_place(run: &RunKey, generation: u64, number: u64) -> String {
+    format!("event {number} of generation {generation} of run {run}")
+}
+
+/// Reads a thing; `fits` says whether its number is the right one.
+pub(super) fn thing(
+    kind: Kind,
+    content: &[u8],
+    fits: impl Fn(u64) -> bool,
+) -> Result<(), RecordError> {
+    let found = match kind {
+        Kind::Task => read_task(content)?.operation,
+        Kind::Row => read_row(content)?.arrival,
+        Kind::Timer => return read_number(content).map(drop),
+    };
+    if fits(found) {
+        Ok(())
+    } else {
+        Err(RecordError::Malformed { field: "number" })
+    }
+}
+
+fn record(db: &Db, run: &RunKey) -> Result<Option<RunRecord>, StoreError> {
+    let Some(value) = db
+        .get(RunRecord::key(run))
+        .map_err(|error| sled_error(&error))?
+    else {
+        return Ok(None);
+    };
+    value::read(
+        db,
+        &value,
+        RUN_VERSION,
+        || format!("the head of run {run}"),
+        RunRecord::read,
+    )
+    .map(Some)
+}
+
+/// The things of a kind, those beside the head and those apart, by number.
+fn things<T>(
+    db: &Db,
+    run: &RunKey,
+    record: &RunRecord,
+    kind: Kind,
+    decode: impl Fn(u64, &[u8]) -> Result<T, RecordError>,
+) -> Result<Vec<T>, StoreError> {
+    let place = |number: u64| format!("{} {number} of run {run}", kind.name());
+    let things = record.things(kind);
+    let mut found = Vec::with_capacity(things.beside.len());
+    for (number, content) in &things.beside {
+        found.push((
+            *number,
+            decode(*number, content).map_err(|problem| damaged(place(*number), problem))?,
+        ));
+    }
+    if things.apart > 0 {
+        let mut apart = 0;
+        for entry in entries(db.scan_prefix(keys::all(kind.key(), run))) {
+            let (key, value) = entry?;
+            let number = keys::last_number(&key).unwrap_or_default();
+            let content = value::read(
+                db,
+                &value,
+                kind.version(),
+                || place(number),
+                |content| decode(number, content),
+            )?;
+            found.push((number, content));
+            apart += 1;
+        }
+        if apart != things.apart {
+            return Err(missing(format!(
+                "{} of the {}s of run {run}",
+                things.apart.abs_diff(apart),
+                kind.name()
+            )));
+        }
+        found.sort_by_key(|(number, _)| *number);
+    }
+    Ok(found.into_iter().map(|(_, thing)| thing).collect())
+}
+
+pub(super) fn load(db: &Db, run: &RunKey) -> Result<Option<Loaded>, StoreError> {
+    let Some(record) = record(db, run)? else {
+        return Ok(None);
+    };
+    Ok(Some(Loaded {
+        tasks: things(db, run, &record, Kind::Task, |_, content| {
+            read_task(content)
+        })?,
+        timers: things(db, run, &record, Kind::Timer, |number, content| {
+            Ok((number, Timestamp::from_millis(read_number(content)?)))
+        })?,
+        queue: things(db, run, &record, Kind::Row, |_, content| read_row(content))?,
+        blocked: if record.head.blocked {
+            blocked(db, run)?
+        } else {
+            Vec::new()
+        },
+        head: record.head,
+    }))
+}
+
+fn blocked(db: &Db, run: &RunKey) -> Result<Vec<BlockedRecord>, StoreError> {
+    let mut found = Vec::new();
+    for entry in entries(db.scan_prefix(keys::all(keys::BLOCKED, run))) {
+        let place = || format!("a blocked record of run {run}");
+        found.push(value::read(
+            db,
+            &entry?.1,
+            BLOCKED_VERSION,
+            place,
+            read_blocked,
+        )?);
+    }
+    // The keys are digests.
+    found.sort_by(|one, other| one.artifact.cmp(&other.artifact));
+    Ok(found)
+}
+
+pub(super) fn history(
+    db: &Db,
+    run: &RunKey,
+    generation: u64,
+    from: u64,
+    limit: usize,
+) -> Result<Vec<Unit>, StoreError> {
+    let value = db
+        .get(RunRecord::key(run))
+        .map_err(|error| sled_error(&error))?;
+    let Some(value) = value else {
+        return Ok(Vec::new());
+    };
+    let head = value::read(
+        db,
+        &value,
+        RUN_VERSION,
+        || format!("the head of run {run}"),
+        read_head,
+    )?;
+    let end = match generation {
+        0 => return Ok(Vec::new()),
+        _ if generation > head.generation => return Ok(Vec::new()),
+        _ if generation == head.generation => head.sequence,
+        _ => generation_end(db, run, generation)?,
+    };
+    let prefix = keys::numbered(keys::UNIT, run, generation);
+    let key = |number| keys::of_generation(keys::UNIT, run, generation, number);
+    // The unit that holds `from` may begin before it.
+    let before = db
+        .range(prefix.clone()..=key(from.max(1)))
+        .next_back()
+        .transpose();
+    let before = before.map_err(|error| sled_error(&error))?;
+    let start = before.map_or_else(|| key(1), |(key, _)| key.to_vec());
+    let units = entries(db.range(start..)).map_while(|entry| match entry {
+        Ok((key, value)) if key.starts_with(&prefix) => {
+            let number = keys::last_number(&key).unwrap_or_default();
+            Some(value::read(
+                db,
+                &value,
+                UNIT_VALUE_VERSION,
+                || unit_place(run, generation, number),
+                |record| {
+                    let unit = decode_unit(record)?;
+                    if unit.number == number {
+                        Ok(unit)
+                    } else {
+                        Err(RecordError::Malformed { field: "number" })
+                    }
+                },
+            ))
+        }
+        Ok(_) => None,
+        Err(error) => Some(Err(error)),
+    });
+    rules::page(run, end, from, limit, units)
+}
+
+fn generation_end(db: &Db, run: &RunKey, generation: u64) -> Result<u64, StoreError> {
+    let place = || format!("the end of generation {generation} of run {run}");
+    let value = db
+        .get(keys::numbered(keys::END, run, generation))
+        .map_err(|error| sled_error(&error))?;
+    value::read(
+        db,
+        &value.ok_or_else(|| missing(place()))?,
+        NUMBER_VERSION,
+        place,
+        read_number,
+    )
+}
+
+pub(super) fn attempts(
+    db: &Db,
+    run: &RunKey,
+    generation: u64,
+) -> Result<Vec<AttemptRecord>, StoreError> {
+    let place = || format!("an attempt of generation {generation} of run {run}");
+    entries(db.scan_prefix(keys::numbered(keys::ATTEMPT, run, generation)))
+        .map(|entry| value::read(db, &entry?.1, ATTEMPT_VERSION, place, read_attempt))
+        .collect()
+}
+
+pub(super) fn due(
+    db: &Db,
+    after: Option<&DueTimer>,
+    limit: usize,
+) -> Result<Vec<DueTimer>, StoreError> {
+    let from = after.map_or_else(
+        || vec![keys::DUE],
+        |timer| keys::next(&keys::due(&timer.run, timer.operation, timer.deadline)),
+    );
+    let timers = entries(db.range(from..vec![keys::DUE + 1]))
+        .take(limit)
+        .map(|entry| {
+            let (key, value) = entry?;
+            let place = || format!("the index entry `{}` of a timer", key.escape_ascii());
+            value::opened(&value, NUMBER_VERSION).map_err(|problem| damaged(place(), problem))?;
+            keys::timer_of(&key)
+                .ok_or_else(|| damaged(place(), RecordError::Malformed { field: "key" }))
+        });
+    timers.collect()
+}
+
+pub(super) fn claimable(
+    db: &Db,
+    artifact: &str,
+    after: Option<&RunKey>,
+    limit: usize,
+) -> Result<Vec<RunKey>, StoreError> {
+    let from = after.map_or_else(
+        || vec![keys::WORK],
+        |run| keys::next(&keys::one(keys::WORK, run)),
+    );
+    let mut found = Vec::new();
+    for entry in entries(db.range(from..vec![keys::WORK + 1])) {
+        if found.len() == limit {
+            break;
+        }
+        let (key, value) = entry?;
+        let place = || format!("the index entry `{}` of a run", key.escape_ascii());
+        let run = keys::run_of(&key)
+            .ok_or_else(|| damaged(place(), RecordError::Malformed { field: "key" }))?;
+        let blocked = value::read(db, &value, NUMBER_VERSION, place, read_number)? != 0;
+        if !(blocked && is_unfit(db, &run, artifact)?) {
+            found.push(run);
+        }
+    }
+    Ok(found)
+}
+
+fn is_unfit(db: &Db, run: &RunKey, artifact: &str) -> Result<bool, StoreError> {
+    let value = db
+        .get(keys::blocked(run, artifact))
+        .map_err(|error| sled_error(&error))?;
+    let Some(value) = value else { return Ok(false) };
+    let place = || format!("a blocked record of run {run}");
+    Ok(value::read(db, &value, BLOCKED_VERSION, place, read_blocked)?.unfit)
+}
+
+/// At most so many heads are read for a list before others have their turn.
+pub(super) const LIST_SLICE: usize = 1_000;
+
+/// Goes on with a page: `from` is where, and then where to go on next, `None` at the end.
+pub(super) fn list(
+    db: &Db,
+    query: &ListQuery,
+    from: &mut Option<keys::Key>,
+    page: &mut Page,
+) -> Result<(), StoreError> {
+    let prefix = keys::runs(&query.namespace, &query.prefix);
+    let Some(start) = from.take() else {
+        return Ok(());
+    };
+    for (seen, entry) in entries(db.range((Bound::Included(start), Bound::Unbounded))).enumerate() {
+        let (key, value) = entry?;
+        if !key.starts_with(&prefix) {
+            return Ok(());
+        }
+        if seen == LIST_SLICE {
+            *from = Some(key.to_vec());
+            return Ok(());
+        }
+        let place = || format!("the head of the run `{}`", key.escape_ascii());
+        let run = keys::run_of(&key)
+            .ok_or_else(|| damaged(place(), RecordError::Malformed { field: "key" }))?;
+        let head: Head = value::read(db, &value, RUN_VERSION, place, read_head)?;
+        if rules::is_listed(query, &run.id, &head) {
+            if page.runs.len() == query.limit {
+                page.more = true;
+                return Ok(());
+            }
+            page.runs.push((run.id, head));
+        }
+    }
+    Ok(())
+}
+
+/// Where a page begins.
+pub(super) fn list_start(query: &ListQuery) -> keys::Key {
+    let prefix = keys::runs(&query.namespace, &query.prefix);
+    let after = query
+        .after
+        .as_ref()
+        .map(|after| keys::next(&keys::runs(&query.namespace, after.as_str())));
+    after.map_or(prefix.clone(), |after| after.max(prefix))
+}

@@ -1,0 +1,346 @@
+//! The contents of the records beside the history, each with the schema version of its kind. Field numbers
+//! are for ever.
+
+use std::time::Duration;
+
+use perennial::history::{Unit, decode_unit};
+use perennial::value::Value;
+use perennial::wire::{Content, FieldWriter, Fields, RecordError};
+use perennial::{ActivityOptions, Class, Retry, Timestamp};
+
+use super::value::content;
+use crate::store::{AttemptOutcome, AttemptRecord, BlockedRecord, Owner, Queued, Task};
+
+pub(super) const TASK_VERSION: u8 = 1;
+pub(super) const ROW_VERSION: u8 = 1;
+pub(super) const TIMER_VERSION: u8 = 1;
+pub(super) const ATTEMPT_VERSION: u8 = 1;
+pub(super) const BLOCKED_VERSION: u8 = 1;
+pub(super) const UNIT_VALUE_VERSION: u8 = 1;
+/// Of records whose content is one number: the end of a generation, the last owner, what the index of runs
+/// with something to do says, a timer in the order of deadlines.
+pub(super) const NUMBER_VERSION: u8 = 1;
+
+type Read<T> = Result<T, RecordError>;
+
+fn missing<T>(field: &'static str, value: Option<T>) -> Read<T> {
+    value.ok_or(RecordError::Malformed { field })
+}
+
+fn stamp(content: Content<'_>, field: &'static str) -> Read<Timestamp> {
+    content.number(field).map(Timestamp::from_millis)
+}
+
+fn write_duration(f: &mut FieldWriter<'_>, field: u32, duration: Duration) {
+    f.nested(field, |f| {
+        f.number(1, duration.as_secs());
+        f.number(2, duration.subsec_nanos().into());
+    });
+}
+
+fn read_duration(content: Content<'_>, name: &'static str) -> Read<Duration> {
+    let (mut seconds, mut nanoseconds) = (0, 0);
+    let mut fields = content.fields(name)?;
+    while let Some((field, content)) = fields.next_field()? {
+        match field {
+            1 => seconds = content.number(name)?,
+            2 => nanoseconds = content.small(name)?,
+            _ => {}
+        }
+    }
+    if nanoseconds >= 1_000_000_000 {
+        return Err(RecordError::Malformed { field: name });
+    }
+    Ok(Duration::new(seconds, nanoseconds))
+}
+
+pub(super) fn number_content(number: u64) -> Vec<u8> {
+    content(|f| f.number(1, number))
+}
+
+pub(super) fn read_number(bytes: &[u8]) -> Read<u64> {
+    let mut fields = Fields::new(bytes);
+    while let Some((field, content)) = fields.next_field()? {
+        if field == 1 {
+            return content.number("number");
+        }
+    }
+    Err(RecordError::Malformed { field: "number" })
+}
+
+pub(super) fn task_content(task: &Task) -> Vec<u8> {
+    content(|f| {
+        f.number(1, task.operation);
+        f.number(2, task.unit);
+        f.text(3, &task.name);
+        f.nested(4, |f| write_options(f, &task.options));
+        f.number(5, task.attempt.into());
+        f.optional_number(6, task.started.map(|owner| owner.0));
+        f.number(7, task.not_before.as_millis());
+        f.number(8, task.scheduled.as_millis());
+        if let Some(failure) = &task.last_failure {
+            f.text(9, failure);
+        }
+    })
+}
+
+pub(super) fn read_task(bytes: &[u8]) -> Read<Task> {
+    let mut fields = Fields::new(bytes);
+    let (mut operation, mut unit, mut name, mut options, mut attempt) =
+        (None, None, None, None, None);
+    let (mut started, mut not_before, mut scheduled, mut last_failure) = (None, None, None, None);
+    while let Some((field, content)) = fields.next_field()? {
+        match field {
+            1 => operation = Some(content.number("operation")?),
+            2 => unit = Some(content.number("unit")?),
+            3 => name = Some(content.text("name")?.to_owned()),
+            4 => options = Some(read_options(content.fields("options")?)?),
+            5 => attempt = Some(content.small("attempt")?),
+            6 => started = Some(Owner(content.number("started")?)),
+            7 => not_before = Some(stamp(content, "not_before")?),
+            8 => scheduled = Some(stamp(content, "scheduled")?),
+            9 => last_failure = Some(content.text("last_failure")?.to_owned()),
+            _ => {}
+        }
+    }
+    Ok(Task {
+        operation: missing("operation", operation)?,
+        unit: missing("unit", unit)?,
+        name: missing("name", name)?,
+        options: missing("options", options)?,
+        attempt: missing("attempt", attempt)?,
+        started,
+        not_before: missing("not_before", not_before)?,
+        scheduled: missing("scheduled", scheduled)?,
+        last_failure,
+    })
+}
+
+fn write_options(f: &mut FieldWriter<'_>, options: &ActivityOptions) {
+    // By name, as histories in JSON have it: classes are added by another crate.
+    f.text(
+        1,
+        &serde_json::to_string(&options.class).unwrap_or_default(),
+    );
+    if let Some(attempt) = options.attempt {
+        write_duration(f, 2, attempt);
+    }
+    if let Some(timeout) = options.timeout {
+        write_duration(f, 3, timeout);
+    }
+    f.optional_number(4, options.retry.attempts.map(u64::from));
+    write_duration(f, 5, options.retry.initial);
+    write_duration(f, 6, options.retry.cap);
+    f.number(7, options.retry.factor.into());
+}
+
+fn read_options(mut fields: Fields<'_>) -> Read<ActivityOptions> {
+    let mut class = None;
+    let mut options = ActivityOptions::new(Class::Pure).retry(Retry::new());
+    while let Some((field, content)) = fields.next_field()? {
+        match field {
+            1 => class = serde_json::from_str(content.text("class")?).ok(),
+            2 => options.attempt = Some(read_duration(content, "attempt")?),
+            3 => options.timeout = Some(read_duration(content, "timeout")?),
+            4 => options.retry.attempts = Some(content.small("attempts")?),
+            5 => options.retry.initial = read_duration(content, "initial")?,
+            6 => options.retry.cap = read_duration(content, "cap")?,
+            7 => options.retry.factor = content.small("factor")?,
+            _ => {}
+        }
+    }
+    options.class = missing("class", class)?;
+    Ok(options)
+}
+
+/// A row is kept in the form of a unit without decisions.
+pub(super) fn read_row(record: &[u8]) -> Read<Queued> {
+    let Unit {
+        number,
+        at,
+        observation,
+        decisions,
+    } = decode_unit(record)?;
+    if !decisions.is_empty() {
+        return Err(RecordError::Malformed { field: "decisions" });
+    }
+    Ok(Queued {
+        arrival: number,
+        at,
+        observation,
+    })
+}
+
+pub(super) fn attempt_content(record: &AttemptRecord) -> Vec<u8> {
+    content(|f| {
+        f.number(1, record.operation);
+        f.number(2, record.attempt.into());
+        f.number(3, record.at.as_millis());
+        match &record.outcome {
+            AttemptOutcome::Failed { error } => f.text(16, error),
+            AttemptOutcome::Panicked { message } => f.text(17, message),
+            AttemptOutcome::DeadlineExceeded => f.number(18, 1),
+            AttemptOutcome::Lost => f.number(19, 1),
+            AttemptOutcome::Late { result } => f.text(20, result.as_json()),
+        }
+    })
+}
+
+pub(super) fn read_attempt(bytes: &[u8]) -> Read<AttemptRecord> {
+    let mut fields = Fields::new(bytes);
+    let (mut operation, mut attempt, mut at, mut outcome) = (None, None, None, None);
+    while let Some((field, content)) = fields.next_field()? {
+        match field {
+            1 => operation = Some(content.number("operation")?),
+            2 => attempt = Some(content.small("attempt")?),
+            3 => at = Some(stamp(content, "at")?),
+            16 => {
+                outcome = Some(AttemptOutcome::Failed {
+                    error: content.text("error")?.to_owned(),
+                })
+            }
+            17 => {
+                outcome = Some(AttemptOutcome::Panicked {
+                    message: content.text("message")?.to_owned(),
+                })
+            }
+            18 => outcome = Some(AttemptOutcome::DeadlineExceeded),
+            19 => outcome = Some(AttemptOutcome::Lost),
+            20 => {
+                outcome = Some(AttemptOutcome::Late {
+                    result: read_value(content, "result")?,
+                })
+            }
+            _ => {}
+        }
+    }
+    Ok(AttemptRecord {
+        operation: missing("operation", operation)?,
+        attempt: missing("attempt", attempt)?,
+        outcome: missing("outcome", outcome)?,
+        at: missing("at", at)?,
+    })
+}
+
+fn read_value(content: Content<'_>, field: &'static str) -> Read<Value> {
+    Value::from_json(content.text(field)?).map_err(|_| RecordError::Malformed { field })
+}
+
+pub(super) fn blocked_content(record: &BlockedRecord) -> Vec<u8> {
+    content(|f| {
+        f.text(1, &record.artifact);
+        f.number(2, record.unfit.into());
+        f.text(3, &record.code);
+        f.text(4, &record.text);
+        f.text(5, record.details.as_json());
+        f.number(6, record.at.as_millis());
+    })
+}
+
+pub(super) fn read_blocked(bytes: &[u8]) -> Read<BlockedRecord> {
+    let mut fields = Fields::new(bytes);
+    let (mut artifact, mut unfit, mut code, mut text) = (None, None, None, None);
+    let (mut details, mut at) = (None, None);
+    while let Some((field, content)) = fields.next_field()? {
+        match field {
+            1 => artifact = Some(content.text("artifact")?.to_owned()),
+            2 => unfit = Some(content.number("unfit")? != 0),
+            3 => code = Some(content.text("code")?.to_owned()),
+            4 => text = Some(content.text("text")?.to_owned()),
+            5 => details = Some(read_value(content, "details")?),
+            6 => at = Some(stamp(content, "at")?),
+            _ => {}
+        }
+    }
+    Ok(BlockedRecord {
+        artifact: missing("artifact", artifact)?,
+        unfit: missing("unfit", unfit)?,
+        code: missing("code", code)?,
+        text: missing("text", text)?,
+        details: missing("details", details)?,
+        at: missing("at", at)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use perennial::history::Observation;
+
+    #[test]
+    fn records_read_back() {
+        let options = ActivityOptions::new(Class::Idempotent)
+            .attempt(Duration::from_millis(1))
+            .timeout(Duration::MAX)
+            .retry(Retry::new().attempts(3).factor(5));
+        let task = Task {
+            operation: 7,
+            unit: 3,
+            name: "charge".into(),
+            options,
+            attempt: 2,
+            started: Some(Owner(9)),
+            not_before: Timestamp::from_millis(5),
+            scheduled: Timestamp::from_millis(4),
+            last_failure: Some("no".into()),
+        };
+        assert_eq!(read_task(&task_content(&task)).unwrap(), task);
+        let bare = Task {
+            options: ActivityOptions::new(Class::Pure),
+            started: None,
+            last_failure: None,
+            ..task
+        };
+        assert_eq!(read_task(&task_content(&bare)).unwrap(), bare);
+
+        for outcome in [
+            AttemptOutcome::Failed { error: "a".into() },
+            AttemptOutcome::Panicked {
+                message: String::new(),
+            },
+            AttemptOutcome::DeadlineExceeded,
+            AttemptOutcome::Lost,
+            AttemptOutcome::Late {
+                result: Value::null(),
+            },
+        ] {
+            let record = AttemptRecord {
+                operation: 1,
+                attempt: 2,
+                outcome,
+                at: Timestamp::from_millis(3),
+            };
+            assert_eq!(read_attempt(&attempt_content(&record)).unwrap(), record);
+        }
+
+        let blocked = BlockedRecord {
+            artifact: "a".into(),
+            unfit: true,
+            code: "PR001".into(),
+            text: "changed".into(),
+            details: Value::encode(&[1, 2]).unwrap(),
+            at: Timestamp::from_millis(8),
+        };
+        assert_eq!(read_blocked(&blocked_content(&blocked)).unwrap(), blocked);
+
+        let row = Queued {
+            arrival: 4,
+            at: blocked.at,
+            observation: Observation::TimerFired { operation: 2 },
+        };
+        assert_eq!(
+            read_row(&crate::store::rules::row_record(&row).unwrap()).unwrap(),
+            row
+        );
+    }
+
+    #[test]
+    fn a_class_that_is_not_known_here_is_refused() {
+        let bytes = content(|f| f.text(1, "\"sometimes\""));
+        assert_eq!(
+            read_options(Fields::new(&bytes)),
+            Err(RecordError::Malformed { field: "class" })
+        );
+    }
+}

@@ -1,0 +1,250 @@
+//! What each kind of write comes to, against what has been applied or is about to be.
+
+use perennial::RunKey;
+
+use super::effects::{Changed, Effects};
+use super::keys;
+use super::problem::sled_error;
+use super::records::{
+    ATTEMPT_VERSION, BLOCKED_VERSION, NUMBER_VERSION, UNIT_VALUE_VERSION, attempt_content,
+    blocked_content, number_content,
+};
+use super::run::{RUN_VERSION, RunRecord};
+use super::value;
+use super::writer::{Drain, Resolution, Writer};
+use crate::store::StoreError;
+use crate::store::contract::{
+    BlockedChange, Changes, Commit, Create, Created, Deliver, Head, Owner,
+};
+use crate::store::rules::{self, Creation, Resolved};
+use ::sled::Db;
+
+/// The write was handed over before the store closed itself.
+fn gone() -> StoreError {
+    StoreError::Closed {
+        reason: "a write failed".into(),
+    }
+}
+
+impl Writer {
+    /// The record of a run as the writes so far leave it.
+    fn record(&mut self, drain: &Drain, run: &RunKey) -> Result<Option<RunRecord>, StoreError> {
+        if let Some(record) = self.cache.get(run) {
+            return Ok(Some(record.clone()));
+        }
+        let db = self.db.as_ref().ok_or_else(gone)?;
+        let Some(value) =
+            Effects::new(db, &drain.changed, drain.commit, 0).get(&RunRecord::key(run))?
+        else {
+            return Ok(None);
+        };
+        let record = value::read(
+            db,
+            &value,
+            RUN_VERSION,
+            || format!("the head of run {run}"),
+            RunRecord::read,
+        )?;
+        self.cache.put(run.clone(), record.clone());
+        Ok(Some(record))
+    }
+
+    pub(super) fn resolve_create(
+        &mut self,
+        drain: &Drain,
+        create: &Create,
+    ) -> Result<Resolution<Created>, StoreError> {
+        let before = self.record(drain, &create.run)?;
+        let resolved = match rules::create(before.as_ref().map(|record| &record.head), create)? {
+            Creation::Exists(head) => return Ok(Resolution::nothing(Created::Exists(head))),
+            Creation::New(resolved) => resolved,
+        };
+        let answer = Created::New(resolved.head.clone());
+        self.stage(
+            drain,
+            &create.run,
+            before,
+            resolved,
+            &create.changes,
+            answer,
+        )
+    }
+
+    pub(super) fn resolve_commit(
+        &mut self,
+        drain: &Drain,
+        commit: &Commit,
+    ) -> Result<Resolution<()>, StoreError> {
+        let before = self.record(drain, &commit.run)?;
+        let resolved = rules::commit(before.as_ref().map(|record| &record.head), commit)?;
+        self.stage(drain, &commit.run, before, resolved, &commit.changes, ())
+    }
+
+    pub(super) fn resolve_deliver(
+        &mut self,
+        drain: &Drain,
+        deliver: &Deliver,
+    ) -> Result<Resolution<u64>, StoreError> {
+        let before = self.record(drain, &deliver.run)?;
+        let resolved = rules::deliver(before.as_ref().map(|record| &record.head), deliver)?;
+        let arrival = resolved.head.arrivals;
+        let changes = Changes {
+            tasks: deliver.tasks.clone(),
+            ..Changes::default()
+        };
+        self.stage(drain, &deliver.run, before, resolved, &changes, arrival)
+    }
+
+    pub(super) fn resolve_claim(
+        &mut self,
+        drain: &Drain,
+        run: &RunKey,
+        owner: Owner,
+    ) -> Result<Resolution<Head>, StoreError> {
+        let before = self.record(drain, run)?;
+        let head = rules::claim(run, before.as_ref().map(|record| &record.head), owner)?;
+        let resolved = Resolved {
+            head: head.clone(),
+            rows: Vec::new(),
+        };
+        self.stage(drain, run, before, resolved, &Changes::default(), head)
+    }
+
+    pub(super) fn resolve_enroll(
+        &mut self,
+        drain: &Drain,
+    ) -> Result<Resolution<Owner>, StoreError> {
+        let db = self.db.as_ref().ok_or_else(gone)?;
+        let owner = self.owners + 1;
+        let mut effects = Effects::new(db, &drain.changed, drain.commit, drain.next_chunk);
+        effects.put(
+            keys::OWNERS.to_vec(),
+            NUMBER_VERSION,
+            &number_content(owner),
+        );
+        Ok(Resolution {
+            step: effects.finish(),
+            owners: 1,
+            ..Resolution::nothing(Owner(owner))
+        })
+    }
+
+    /// Turns what was resolved into effects.
+    fn stage<T>(
+        &self,
+        drain: &Drain,
+        run: &RunKey,
+        before: Option<RunRecord>,
+        resolved: Resolved,
+        changes: &Changes,
+        answer: T,
+    ) -> Result<Resolution<T>, StoreError> {
+        let db = self.db.as_ref().ok_or_else(gone)?;
+        let mut effects = Effects::new(db, &drain.changed, drain.commit, drain.next_chunk);
+        let effects_of = &mut effects;
+        let work_before = before.as_ref().and_then(RunRecord::work);
+        let head_before = before.as_ref().map(|record| record.head.clone());
+        let Resolved { head, rows } = resolved;
+        let generation = head.generation;
+        let mut record = match before {
+            Some(record) => record.with_head(head),
+            None => RunRecord::new(head),
+        };
+
+        if let Some(old) = head_before
+            .as_ref()
+            .filter(|old| old.generation != generation)
+        {
+            let key = keys::numbered(keys::END, run, old.generation);
+            effects_of.put(key, NUMBER_VERSION, &number_content(old.sequence));
+        }
+        for unit in &changes.units {
+            let key = keys::of_generation(keys::UNIT, run, generation, unit.number);
+            effects_of.put(key, UNIT_VALUE_VERSION, &rules::unit_record(unit)?);
+        }
+        record.take_rows(effects_of, run, &changes.taken)?;
+        for row in &rows {
+            record.put_row(effects_of, run, row.arrival, rules::row_record(row)?)?;
+        }
+        record.change_tasks(effects_of, run, &changes.tasks)?;
+        record.change_timers(effects_of, run, &changes.timers)?;
+        let mut attempts = 0;
+        for attempt in &changes.attempts {
+            let key = keys::attempt(run, generation, drain.commit, drain.attempts + attempts);
+            effects_of.put(key, ATTEMPT_VERSION, &attempt_content(attempt));
+            attempts += 1;
+        }
+        change_blocked(
+            db,
+            drain,
+            effects_of,
+            run,
+            head_before.as_ref(),
+            generation,
+            changes.blocked.as_ref(),
+        )?;
+        match (work_before, record.work()) {
+            (before, now) if before == now => {}
+            (_, Some(blocked)) => {
+                effects_of.put(
+                    keys::one(keys::WORK, run),
+                    NUMBER_VERSION,
+                    &number_content(blocked.into()),
+                );
+            }
+            (_, None) => effects_of.remove(keys::one(keys::WORK, run)),
+        }
+        effects_of.put(RunRecord::key(run), RUN_VERSION, &record.content());
+        let record = Some((run.clone(), record));
+        Ok(Resolution {
+            step: effects.finish(),
+            record,
+            attempts,
+            owners: 0,
+            answer,
+        })
+    }
+}
+
+/// Blocked records are few and large, and have keys of their own. They belong to a generation: the next one
+/// begins without.
+fn change_blocked(
+    db: &Db,
+    drain: &Drain,
+    effects: &mut Effects<'_>,
+    run: &RunKey,
+    before: Option<&Head>,
+    generation: u64,
+    change: Option<&BlockedChange>,
+) -> Result<(), StoreError> {
+    let were_blocked = before.is_some_and(|head| head.blocked);
+    let next_generation = before.is_some_and(|head| head.generation != generation);
+    if were_blocked && (next_generation || change == Some(&BlockedChange::Clear)) {
+        for key in stored(db, &drain.changed, &keys::all(keys::BLOCKED, run))? {
+            effects.remove_with_chunks(key)?;
+        }
+    }
+    if let Some(BlockedChange::Put(record)) = change {
+        let key = keys::blocked(run, &record.artifact);
+        if were_blocked && !next_generation {
+            effects.remove_with_chunks(key.clone())?;
+        }
+        effects.put(key, BLOCKED_VERSION, &blocked_content(record));
+    }
+    Ok(())
+}
+
+/// The keys with a prefix, in sled or about to be.
+fn stored(db: &Db, changed: &Changed, prefix: &[u8]) -> Result<Vec<keys::Key>, StoreError> {
+    let mut found = Vec::new();
+    for entry in db.scan_prefix(prefix) {
+        found.push(entry.map_err(|error| sled_error(&error))?.0.to_vec());
+    }
+    let pending = changed
+        .range(prefix.to_vec()..)
+        .take_while(|(key, _)| key.starts_with(prefix));
+    found.extend(pending.map(|(key, _)| key.clone()));
+    found.sort();
+    found.dedup();
+    Ok(found)
+}

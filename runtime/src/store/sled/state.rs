@@ -1,0 +1,81 @@
+//! `perennial.state`: what we know of the store without asking sled. When sled has lost something it opens
+//! without a word; this file is how it is found out.
+
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use perennial::wire::{RecordError, RecordWriter, open};
+
+use super::folder;
+
+/// The layout of stores that this program writes, and the highest that it understands.
+pub(super) const FORMAT: u64 = 1;
+const STATE_VERSION: u8 = 1;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct State {
+    /// The layout of the store.
+    pub(super) format: u64,
+    /// A commit that has been acknowledged. There may be later ones: this is written now and then.
+    pub(super) commit: u64,
+    /// Whether the store was closed, and everything reached the disk.
+    pub(super) clean: bool,
+}
+
+#[derive(Debug)]
+pub(super) enum Unreadable {
+    Record(RecordError),
+    Io(io::Error),
+}
+
+pub(super) fn path(store: &Path) -> PathBuf {
+    store.join("perennial.state")
+}
+
+impl State {
+    /// `None` when there is no such file.
+    pub(super) fn read(store: &Path) -> Result<Option<Self>, Unreadable> {
+        match fs::read(path(store)) {
+            Ok(bytes) => Self::decode(&bytes).map(Some).map_err(Unreadable::Record),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(Unreadable::Io(error)),
+        }
+    }
+
+    fn decode(bytes: &[u8]) -> Result<Self, RecordError> {
+        let (_, mut fields) = open(bytes, STATE_VERSION)?;
+        let (mut format, mut commit, mut clean) = (None, None, None);
+        while let Some((field, content)) = fields.next_field()? {
+            match field {
+                1 => format = Some(content.number("format")?),
+                2 => commit = Some(content.number("commit")?),
+                3 => clean = Some(content.number("clean")? != 0),
+                _ => {}
+            }
+        }
+        Ok(Self {
+            format: format.ok_or(RecordError::Malformed { field: "format" })?,
+            commit: commit.ok_or(RecordError::Malformed { field: "commit" })?,
+            clean: clean.ok_or(RecordError::Malformed { field: "clean" })?,
+        })
+    }
+
+    /// Takes the place of the state before, or leaves it. `sync`: it is on the device afterwards.
+    pub(super) fn write(&self, store: &Path, sync: bool) -> io::Result<()> {
+        let mut record = RecordWriter::new(STATE_VERSION);
+        let mut fields = record.fields();
+        fields.number(1, self.format);
+        fields.number(2, self.commit);
+        fields.number(3, self.clean.into());
+        let new = store.join("perennial.state.new");
+        let mut file = File::create(&new)?;
+        file.write_all(&record.finish())?;
+        if sync {
+            file.sync_all()?;
+        }
+        drop(file);
+        fs::rename(&new, path(store))?;
+        if sync { folder::sync(store) } else { Ok(()) }
+    }
+}

@@ -1,0 +1,77 @@
+//! For tests: doing to a store what media, crashes and other software do, so that it can be shown that this
+//! is noticed.
+
+use std::sync::atomic::Ordering;
+
+use perennial::RunKey;
+use perennial::wire::RecordWriter;
+
+use super::SledStore;
+use super::keys;
+use super::problem::sled_error;
+use super::writer::Write;
+use crate::store::StoreError;
+
+/// What is done to a store.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Tamper<'a> {
+    /// A unit is not there any more.
+    LoseUnit(&'a RunKey, u64, u64),
+    /// A byte of a unit's record is another one.
+    FlipUnit(&'a RunKey, u64, u64),
+    /// A byte of a head's record is another one.
+    FlipHead(&'a RunKey),
+    /// A unit's record has a schema version that nobody understands yet.
+    RaiseUnit(&'a RunKey, u64, u64),
+    /// The record of a commit is not there any more.
+    LoseCommit(u64),
+    /// The next flush fails.
+    FailNextFlush,
+}
+
+impl SledStore {
+    /// Does it.
+    #[doc(hidden)]
+    pub fn tamper(&self, tamper: Tamper<'_>) -> Result<(), StoreError> {
+        let unit =
+            |run, generation, number| keys::of_generation(keys::UNIT, run, generation, number);
+        let (key, value) = match tamper {
+            Tamper::LoseUnit(run, generation, number) => (unit(run, generation, number), None),
+            Tamper::FlipUnit(run, generation, number) => {
+                let key = unit(run, generation, number);
+                (key.clone(), self.flipped(&key)?)
+            }
+            Tamper::FlipHead(run) => {
+                let key = keys::one(keys::RUN, run);
+                (key.clone(), self.flipped(&key)?)
+            }
+            Tamper::RaiseUnit(run, generation, number) => (
+                unit(run, generation, number),
+                Some(RecordWriter::new(u8::MAX).finish()),
+            ),
+            Tamper::LoseCommit(commit) => (
+                keys::last(u8::try_from(commit % super::batch::RING).unwrap_or_default()),
+                None,
+            ),
+            Tamper::FailNextFlush => {
+                self.shared.fail.store(true, Ordering::Relaxed);
+                return Ok(());
+            }
+        };
+        self.wait_for(|ack| Write::Tamper(key, value, ack))
+    }
+
+    fn flipped(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
+        self.shared.gate.read(|db| {
+            let value = db.get(key).map_err(|error| sled_error(&error))?;
+            Ok(value.map(|value| {
+                let mut value = value.to_vec();
+                let middle = value.len() / 2;
+                value[middle] ^= 1;
+                value
+            }))
+        })
+    }
+}
