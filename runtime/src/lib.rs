@@ -1,3 +1,22 @@
 //! Runs Perennial workflows inside your own process.
+//!
+//! [`Runtime::builder`] takes a folder (for the embedded store) or a [store](store::Store), the workflows
+//! and activities of your program, and the state that your activities need. [`Client`] starts runs and asks
+//! about them.
 
+mod activity;
+mod builder;
+mod client;
+mod clock;
+mod engine;
+mod error;
+mod registry;
+mod runtime;
 pub mod store;
+
+pub use builder::{Builder, IntoStore, StartupError};
+pub use client::{Client, List, Reuse, RunHandle, RunHistory, RunInfo, RunPage, RunState, Start, generate_run_id};
+pub use clock::{Clock, SystemClock};
+pub use error::{Drained, ReadError, RunError, StartError, Unavailable};
+pub use registry::Incomplete;
+pub use runtime::Runtime;

@@ -1,0 +1,7 @@
+//! Activities at work.
+
+mod attempt;
+mod slots;
+
+pub(crate) use attempt::{AttemptReport, Order, run_attempt};
+pub(crate) use slots::{Slot, Slots, Waiting};

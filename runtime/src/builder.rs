@@ -1,0 +1,220 @@
+//! How a runtime is put together.
+
+use std::any::Any;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use perennial::{
+    ActivityDefinition, ActivityFn, ActivitySet, States, WorkflowDefinition, WorkflowFn,
+};
+use sha2::{Digest as _, Sha256};
+
+use crate::Runtime;
+use crate::clock::{Clock, SystemClock};
+use crate::engine::{Engine, Parts, Settings};
+use crate::registry::{Incomplete, Registry};
+use crate::store::{OpenError, SledStore, Store, StoreError};
+
+/// Something that a runtime can keep its runs in: a folder for the embedded store, or a store.
+pub trait IntoStore: fmt::Debug + Send + 'static {
+    /// Opens it.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError`] when it cannot be opened.
+    fn into_store(self) -> Result<Arc<dyn Store>, OpenError>;
+}
+
+impl<S: Store> IntoStore for S {
+    fn into_store(self) -> Result<Arc<dyn Store>, OpenError> {
+        Ok(Arc::new(self))
+    }
+}
+
+impl IntoStore for Arc<dyn Store> {
+    fn into_store(self) -> Result<Arc<dyn Store>, OpenError> {
+        Ok(self)
+    }
+}
+
+macro_rules! folder {
+    ($($type:ty)*) => {$(
+        /// The embedded store in this folder, which is made if it is not there.
+        impl IntoStore for $type {
+            fn into_store(self) -> Result<Arc<dyn Store>, OpenError> {
+                Ok(Arc::new(SledStore::open(self)?))
+            }
+        }
+    )*};
+}
+
+folder!(&'static str String PathBuf &'static Path);
+
+/// A runtime that could not be started.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum StartupError {
+    /// Something that it needs was not registered.
+    Incomplete(Incomplete),
+    /// The store could not be opened.
+    Open(OpenError),
+    /// The store could not be read.
+    Store(StoreError),
+    /// `start` was called outside a tokio runtime.
+    NoTokio,
+}
+
+impl fmt::Display for StartupError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Incomplete(error) => error.fmt(f),
+            Self::Open(error) => error.fmt(f),
+            Self::Store(error) => error.fmt(f),
+            Self::NoTokio => f.write_str(
+                "the runtime was started outside a tokio runtime, which runs its activities\n\n\
+                 help: call `start` in an async function under `#[tokio::main]`",
+            ),
+        }
+    }
+}
+
+impl std::error::Error for StartupError {}
+
+impl From<StoreError> for StartupError {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+/// Puts a [`Runtime`] together. See [`Runtime::builder`].
+#[derive(Debug)]
+#[must_use = "a runtime does nothing until `start` is called and awaited"]
+pub struct Builder<S> {
+    store: S,
+    registry: Registry,
+    states: States,
+    clock: Arc<dyn Clock>,
+    artifact: Option<String>,
+    settings: Settings,
+}
+
+impl<S: IntoStore> Builder<S> {
+    pub(crate) fn new(store: S) -> Self {
+        let cores = std::thread::available_parallelism().map_or(2, usize::from);
+        Self {
+            store,
+            registry: Registry::default(),
+            states: States::default(),
+            clock: Arc::new(SystemClock),
+            artifact: None,
+            settings: Settings {
+                shards: cores.min(8),
+                activities: 100,
+                warm_runs: 10_000,
+                slow_poll: Duration::from_millis(100),
+            },
+        }
+    }
+
+    /// Runs can be started of this workflow, and go on.
+    pub fn workflow<M, F: WorkflowFn<M>>(mut self, _: F) -> Self {
+        self.registry.add_workflow(WorkflowDefinition::of::<F::W>());
+        self
+    }
+
+    /// Workflows can call this activity.
+    pub fn activity<M, F: ActivityFn<M>>(mut self, _: F) -> Self {
+        self.registry.add_activity(ActivityDefinition::of::<F::A>());
+        self
+    }
+
+    /// Workflows can call these activities: a tuple of up to twelve.
+    pub fn activities<M, F: ActivitySet<M>>(mut self, activities: F) -> Self {
+        for activity in activities.definitions() {
+            self.registry.add_activity(activity);
+        }
+        self
+    }
+
+    /// Hands `state` to the activities that ask for its type with `acx.state::<T>()`. One value a type; a
+    /// second one takes the place of the first.
+    pub fn state<T: Any + Send + Sync>(mut self, state: T) -> Self {
+        self.states.insert(state);
+        self
+    }
+
+    /// How many threads run workflows. Default: one a core, at most 8.
+    pub fn shards(mut self, count: usize) -> Self {
+        self.settings.shards = count.max(1);
+        self
+    }
+
+    /// How many activities run at the same time in this process; more wait in line. Default: 100.
+    pub fn max_activities(mut self, count: usize) -> Self {
+        self.settings.activities = count.max(1);
+        self
+    }
+
+    /// How many runs each shard keeps in memory while nothing happens to them; others are replayed when
+    /// they are woken. Default: 10,000.
+    pub fn warm_runs(mut self, count: usize) -> Self {
+        self.settings.warm_runs = count;
+        self
+    }
+
+    /// From how long on a warning is logged when a workflow's code holds its thread. Default: 100 ms.
+    pub fn slow_poll(mut self, limit: Duration) -> Self {
+        self.settings.slow_poll = limit;
+        self
+    }
+
+    /// The clock that stamps are taken from. Default: the system's.
+    pub fn clock(mut self, clock: impl Clock) -> Self {
+        self.clock = Arc::new(clock);
+        self
+    }
+
+    /// The name of this program in histories and errors: at most 1,024 bytes. A run whose history does not
+    /// fit one artifact is tried again by another, so a program that changes must change its name too.
+    /// Default: a digest of the executable.
+    pub fn artifact(mut self, name: impl Into<String>) -> Self {
+        self.artifact = Some(name.into());
+        self
+    }
+
+    /// Checks that nothing is missing, opens the store, and goes on with all runs that have something to do.
+    ///
+    /// # Errors
+    ///
+    /// [`StartupError`]: something was not registered, the store cannot be opened or read, or there is no
+    /// tokio runtime.
+    pub async fn start(self) -> Result<Runtime, StartupError> {
+        let tokio = tokio::runtime::Handle::try_current().map_err(|_| StartupError::NoTokio)?;
+        let Self { store, mut registry, states, clock, artifact, settings } = self;
+        registry.states = Arc::new(states);
+        registry.check().map_err(StartupError::Incomplete)?;
+        let handle = tokio.clone();
+        let opening = tokio.spawn_blocking(move || {
+            let store = store.into_store().map_err(StartupError::Open)?;
+            let artifact = artifact.unwrap_or_else(executable_digest).into();
+            let parts = Parts { store, artifact, registry, clock, settings, tokio: handle };
+            Engine::start(parts).map_err(StartupError::Store)
+        });
+        match opening.await {
+            Ok(engine) => Ok(Runtime::new(engine?)),
+            Err(failed) => std::panic::resume_unwind(failed.into_panic()),
+        }
+    }
+}
+
+/// The first twelve digits of the SHA-256 of the running executable.
+fn executable_digest() -> String {
+    let digest = std::env::current_exe().and_then(std::fs::read).map(|bytes| Sha256::digest(&bytes));
+    match digest {
+        Ok(digest) => digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect(),
+        // Two programs that cannot be told apart would be taken for one, so this one is only itself.
+        Err(_) => crate::generate_run_id().to_string(),
+    }
+}

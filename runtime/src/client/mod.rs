@@ -1,0 +1,231 @@
+//! Starting runs and asking about them.
+
+mod list;
+mod run;
+mod start;
+
+use std::sync::Arc;
+
+use perennial::history::History;
+use perennial::value::Value;
+use perennial::{InvalidId, Namespace, RunId, RunKey, Timestamp, Workflow, WorkflowFn};
+use serde::Serialize;
+
+pub use list::{List, RunPage};
+pub use run::RunHandle;
+pub use start::{Reuse, Start, generate_run_id};
+
+use crate::engine::Shared;
+use crate::error::{ReadError, StartError, Unavailable};
+use crate::store::{AttemptRecord, BlockedRecord, Head, Loaded, Status, StoreError};
+
+/// Starts runs and asks about them.
+#[derive(Clone, Debug)]
+pub struct Client {
+    shared: Arc<Shared>,
+    namespace: Namespace,
+}
+
+impl Client {
+    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+        Self { shared, namespace: Namespace::default() }
+    }
+
+    /// A client for another namespace. The first one is called `default`.
+    #[must_use]
+    pub fn in_namespace(&self, namespace: Namespace) -> Self {
+        Self { shared: Arc::clone(&self.shared), namespace }
+    }
+
+    /// Starts a run of `workflow` under an id: a text, or a [`RunId`] such as [`generate_run_id`] gives.
+    ///
+    /// Where there is a run of that id with the same workflow and the same input, finished or not, it is
+    /// that one. So a start can be repeated until it is answered.
+    ///
+    /// # Errors
+    ///
+    /// [`StartError::Conflict`] where there is a run of that id that is another one;
+    /// [`StartError::InvalidId`], [`StartError::Input`], [`StartError::UnknownWorkflow`],
+    /// [`StartError::Unavailable`].
+    pub fn start<M, F: WorkflowFn<M>>(
+        &self,
+        workflow: F,
+        id: impl TryInto<RunId, Error: Into<InvalidId>>,
+        input: <F::W as Workflow>::Input,
+    ) -> Start<F::W> {
+        let _ = workflow;
+        Start::new(self.clone(), id.try_into().map_err(Into::into), &input)
+    }
+
+    /// Starts a run of the workflow called `name` over a JSON input, for who has no types: a command line,
+    /// another language.
+    ///
+    /// # Errors
+    ///
+    /// As [`start`](Self::start), and [`StartError::Undecodable`].
+    pub async fn start_named(&self, name: &str, id: RunId, input: Value) -> Result<RunKey, StartError> {
+        let Some(definition) = self.shared.registry.workflows.get(name) else {
+            let closest = self.shared.registry.closest_workflow(name);
+            return Err(StartError::UnknownWorkflow { name: name.to_owned(), closest });
+        };
+        (definition.accepts)(&input)
+            .map_err(|error| StartError::Undecodable { workflow: name.to_owned(), error })?;
+        let run = RunKey::new(self.namespace.clone(), id);
+        start::send(&self.shared, run.clone(), definition.name, input, Reuse::Never).await?;
+        Ok(run)
+    }
+
+    /// The run of `workflow` with this id, which need not exist.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidId`].
+    pub fn run<M, F: WorkflowFn<M>>(
+        &self,
+        workflow: F,
+        id: impl TryInto<RunId, Error: Into<InvalidId>>,
+    ) -> Result<RunHandle<F::W>, InvalidId> {
+        let _ = workflow;
+        let id = id.try_into().map_err(Into::into)?;
+        Ok(RunHandle::new(Arc::clone(&self.shared), RunKey::new(self.namespace.clone(), id)))
+    }
+
+    /// How a run stands.
+    ///
+    /// # Errors
+    ///
+    /// [`ReadError`].
+    pub async fn status(&self, id: &RunId) -> Result<RunInfo, ReadError> {
+        status(&self.shared, RunKey::new(self.namespace.clone(), id.clone())).await
+    }
+
+    /// The history of a run's last generation, with the attempts that brought no result.
+    ///
+    /// # Errors
+    ///
+    /// [`ReadError`].
+    pub async fn history(&self, id: &RunId) -> Result<RunHistory, ReadError> {
+        history(&self.shared, RunKey::new(self.namespace.clone(), id.clone())).await
+    }
+
+    /// Lists runs, page by page, in the order of their ids.
+    #[must_use]
+    pub fn list(&self) -> List {
+        List::new(Arc::clone(&self.shared), self.namespace.clone())
+    }
+}
+
+/// How a run stands.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct RunInfo {
+    /// The run.
+    pub run: RunKey,
+    /// The name of its workflow.
+    pub workflow: String,
+    /// How it stands.
+    pub state: RunState,
+    /// Which generation this is; the first is 1.
+    pub generation: u64,
+    /// How many events its history has.
+    pub events: u64,
+    /// When it began.
+    pub created: Timestamp,
+    /// When it ended.
+    pub finished: Option<Timestamp>,
+}
+
+/// How a run stands.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum RunState {
+    /// It goes on, or waits.
+    Running,
+    /// No program that has tried could go on with it.
+    Blocked {
+        /// Why, by program. Empty in lists.
+        errors: Vec<BlockedRecord>,
+    },
+    /// It returned a result.
+    Completed,
+    /// It returned an error.
+    Failed,
+}
+
+impl RunInfo {
+    fn new(run: RunKey, head: Head, errors: Vec<BlockedRecord>) -> Self {
+        let state = match head.status {
+            Status::Completed => RunState::Completed,
+            Status::Failed => RunState::Failed,
+            Status::Running if head.blocked => RunState::Blocked { errors },
+            Status::Running => RunState::Running,
+        };
+        Self {
+            run,
+            workflow: head.workflow,
+            state,
+            generation: head.generation,
+            events: head.sequence,
+            created: head.created,
+            finished: head.finished,
+        }
+    }
+}
+
+/// A run's history, and beside it what became of attempts that brought no result.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct RunHistory {
+    /// The history.
+    #[serde(flatten)]
+    pub history: History,
+    /// The attempts, in the order in which their ends were recorded.
+    pub attempts: Vec<AttemptRecord>,
+}
+
+/// Reads on a thread that may wait for the disk.
+pub(crate) async fn read<T: Send + 'static>(
+    shared: &Arc<Shared>,
+    read: impl FnOnce(&Shared) -> Result<T, ReadError> + Send + 'static,
+) -> Result<T, ReadError> {
+    let shared_there = Arc::clone(shared);
+    match shared.tokio.spawn_blocking(move || read(&shared_there)).await {
+        Ok(result) => result,
+        Err(failed) if failed.is_panic() => std::panic::resume_unwind(failed.into_panic()),
+        Err(_) => Err(ReadError::Unavailable(Unavailable::Stopped)),
+    }
+}
+
+async fn load(shared: &Arc<Shared>, run: RunKey) -> Result<(RunKey, Loaded), ReadError> {
+    read(shared, move |shared| match shared.store.load(&run)? {
+        Some(loaded) => Ok((run, loaded)),
+        None => Err(ReadError::NotFound { run }),
+    })
+    .await
+}
+
+async fn status(shared: &Arc<Shared>, run: RunKey) -> Result<RunInfo, ReadError> {
+    let (run, loaded) = load(shared, run).await?;
+    Ok(RunInfo::new(run, loaded.head, loaded.blocked))
+}
+
+async fn history(shared: &Arc<Shared>, run: RunKey) -> Result<RunHistory, ReadError> {
+    const PAGE: usize = 1_000;
+    let (run, Loaded { head, .. }) = load(shared, run).await?;
+    read(shared, move |shared| {
+        let mut units = Vec::new();
+        let mut next = 1;
+        while next <= head.sequence {
+            let page = shared.store.history(&run, head.generation, next, PAGE)?;
+            let Some(last) = page.last() else {
+                return Err(StoreError::Gap { run, expected: next, found: None }.into());
+            };
+            next = last.last() + 1;
+            units.extend(page);
+        }
+        let attempts = shared.store.attempts(&run, head.generation)?;
+        Ok(RunHistory { history: History { run, generation: head.generation, units }, attempts })
+    })
+    .await
+}

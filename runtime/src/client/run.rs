@@ -1,0 +1,90 @@
+//! One run, seen from outside.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use perennial::{RunId, RunKey, Workflow, WorkflowResult};
+use tokio::sync::oneshot;
+
+use super::{RunHistory, RunInfo, history, status};
+use crate::engine::{Message, Shared, WaitError};
+use crate::error::{ReadError, RunError, Unavailable};
+use crate::store::Status;
+
+/// A run of the workflow `W`.
+pub struct RunHandle<W> {
+    shared: Arc<Shared>,
+    run: RunKey,
+    workflow: PhantomData<fn() -> W>,
+}
+
+type Value<W> = <<W as Workflow>::Output as WorkflowResult>::Value;
+type Error<W> = <<W as Workflow>::Output as WorkflowResult>::Error;
+
+impl<W: Workflow> RunHandle<W> {
+    pub(crate) fn new(shared: Arc<Shared>, run: RunKey) -> Self {
+        Self { shared, run, workflow: PhantomData }
+    }
+
+    /// The id.
+    #[must_use]
+    pub fn id(&self) -> &RunId {
+        &self.run.id
+    }
+
+    /// Waits for the run's end and gives what it returned. May be called as often as one likes, also after
+    /// the end.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::Failed`] with the workflow's own error; [`RunError::Blocked`] as soon as this program
+    /// cannot go on with the run; [`RunError::NotFound`], [`RunError::Undecodable`],
+    /// [`RunError::Unavailable`].
+    pub async fn result(&self) -> Result<Value<W>, RunError<Error<W>>> {
+        let (reply, answer) = oneshot::channel();
+        self.shared.tell(&self.run, Message::Await { run: self.run.clone(), reply });
+        let run = || self.run.clone();
+        let stopped = |_| RunError::Unavailable(Unavailable::Stopped);
+        let ended = answer.await.map_err(stopped)?.map_err(|error| match error {
+            WaitError::NotFound => RunError::NotFound { run: run() },
+            WaitError::Blocked { code, text } => RunError::Blocked { run: run(), code, text },
+            WaitError::Store(error) => RunError::Unavailable(error.into()),
+        })?;
+        let undecodable = |error| RunError::Undecodable { run: run(), error };
+        match ended.status {
+            Status::Completed => ended.value.decode().map_err(undecodable),
+            _ => Err(ended.value.decode().map_or_else(undecodable, RunError::Failed)),
+        }
+    }
+
+    /// How it stands.
+    ///
+    /// # Errors
+    ///
+    /// [`ReadError`].
+    pub async fn status(&self) -> Result<RunInfo, ReadError> {
+        status(&self.shared, self.run.clone()).await
+    }
+
+    /// Its history, with the attempts that brought no result.
+    ///
+    /// # Errors
+    ///
+    /// [`ReadError`].
+    pub async fn history(&self) -> Result<RunHistory, ReadError> {
+        history(&self.shared, self.run.clone()).await
+    }
+}
+
+impl<W> Clone for RunHandle<W> {
+    fn clone(&self) -> Self {
+        Self { shared: Arc::clone(&self.shared), run: self.run.clone(), workflow: PhantomData }
+    }
+}
+
+impl<W> fmt::Debug for RunHandle<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("RunHandle").field(&self.run.to_string()).finish()
+    }
+}

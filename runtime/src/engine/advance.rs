@@ -1,0 +1,232 @@
+//! What a run does when it is its turn: it is told what is due and what has arrived, unit by unit, and all
+//! that it decided goes into one commit.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use perennial::history::{Decision, Observation};
+use perennial::machine::{Machine, Step, WARN_EVENTS};
+use perennial::{Blocked, Incompatible, IncompatibleKind, RunKey, Timestamp};
+
+use super::message::Ended;
+use super::run::{After, Input, Open, Progress, Run, Stage, settles};
+use super::shard::Shard;
+use super::{Shared, commit};
+use crate::store::{Status, Task, TaskChange, TimerChange};
+
+/// How many units a commit may have.
+const MOST_UNITS: usize = 256;
+
+impl Shard {
+    /// Lets the run do what it can do now.
+    pub(super) fn advance(&mut self, key: &RunKey) {
+        let shared = Arc::clone(&self.shared);
+        let Some(run) = self.touch(key) else { return };
+        if run.stage != Stage::Ready || run.in_flight.is_some() {
+            return;
+        }
+        if run.ended {
+            run.inputs.clear();
+        } else if run.blocked.is_some() {
+            run.keep_inputs();
+        } else if run.machine.is_none() {
+            let due = run.due.max(shared.clock.now());
+            if run.was_blocked || !run.inputs.is_empty() || run.next_is_due(due) {
+                return self.begin_replay(key);
+            }
+        } else {
+            if let Err(error) = feed(&shared, run) {
+                return self.block(key, &error);
+            }
+            run.clear_block();
+        }
+        commit::submit(&shared, key, &mut self.runs);
+        if self.runs.get(key).is_some_and(|run| run.ended && run.tasks.is_empty() && run.is_idle()) {
+            self.runs.remove(key);
+        }
+    }
+}
+
+impl Run {
+    fn next_is_due(&self, now: Timestamp) -> bool {
+        self.timers.first().is_some_and(|(deadline, _)| *deadline <= now)
+    }
+
+    /// What to tell the machine next, and its stamp. A timer comes before what arrived after its deadline
+    /// (S2).
+    fn next_input(&mut self, now: Timestamp) -> Option<(Input, Timestamp)> {
+        let due = self.due.max(now);
+        if let Some(&(deadline, operation)) = self.timers.first()
+            && deadline <= due
+            && self.inputs.front().and_then(|input| input.row).is_none_or(|(_, at)| at >= deadline)
+        {
+            let stamp = now.max(deadline).max(self.stamp);
+            return Some((Input::new(Observation::TimerFired { operation }), stamp));
+        }
+        let input = self.inputs.pop_front()?;
+        let at = input.row.map_or(now, |(_, at)| at).max(self.stamp);
+        Some((input, at))
+    }
+
+    /// A run that was blocked and goes on is not blocked any more.
+    fn clear_block(&mut self) {
+        if std::mem::take(&mut self.was_blocked) {
+            self.changes.blocked = Some(crate::store::BlockedChange::Clear);
+        }
+    }
+}
+
+/// Tells the machine what is due and what has arrived.
+fn feed(shared: &Shared, run: &mut Run) -> Result<(), Blocked> {
+    let Some(mut machine) = run.machine.take() else { return Ok(()) };
+    while run.changes.units.len() < MOST_UNITS && !machine.is_finished() {
+        let now = shared.clock.now();
+        let Some((input, at)) = run.next_input(now) else { break };
+        match observe(shared, run, &mut machine, &input, at, now) {
+            Ok(step) => {
+                apply(shared, run, &input, step);
+                run.changes.next_operation = Some(machine.next_operation());
+            }
+            Err(error) => {
+                // It is told again when code that fits is there. A timer is still in the run's list.
+                if !matches!(input.observation, Observation::TimerFired { .. }) {
+                    run.inputs.push_front(input);
+                }
+                return Err(error);
+            }
+        }
+    }
+    // What ended needs no machine.
+    if !machine.is_finished() {
+        run.machine = Some(machine);
+    }
+    Ok(())
+}
+
+/// Feeds one observation, with the run's name in what the code logs, and a warning when it takes long.
+pub(super) fn observe(
+    shared: &Shared,
+    run: &Run,
+    machine: &mut Machine,
+    input: &Input,
+    at: Timestamp,
+    now: Timestamp,
+) -> Result<Step, Blocked> {
+    let span = tracing::info_span!("run", run = %run.key, workflow = %run.workflow);
+    let began = Instant::now();
+    let step = span.in_scope(|| machine.observe(input.observation.clone(), at, now));
+    let took = began.elapsed();
+    if took >= shared.settings.slow_poll {
+        tracing::warn!(
+            run = %run.key,
+            workflow = %run.workflow,
+            milliseconds = u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+            "a workflow's code held its thread for long, and the other runs of that thread waited; move the \
+             work into an activity (`#[activity(pure, blocking)]` for what only computes)"
+        );
+    }
+    let step = step?;
+    let name_of = |scheduled: &perennial::machine::Scheduled| match &step.unit.decisions[scheduled.decision] {
+        Decision::ActivityScheduled { name, .. } => name.clone(),
+        _ => "".into(),
+    };
+    let unknown = step.scheduled.iter().find(|s| !shared.registry.activities.contains_key(&*name_of(s)));
+    match unknown {
+        None => Ok(step),
+        Some(scheduled) => {
+            let event = step.unit.number + 1 + scheduled.decision as u64;
+            Err(not_registered(shared, run, event, &name_of(scheduled)))
+        }
+    }
+}
+
+pub(super) fn not_registered(shared: &Shared, run: &Run, event: u64, name: &str) -> Blocked {
+    let near = shared.registry.closest_activity(name);
+    let near = near.map(|near| format!("; there is one called `{near}`")).unwrap_or_default();
+    let detail = format!("no activity `{name}` is registered in this program{near}");
+    let error = Incompatible::found(IncompatibleKind::NotRegistered, &run.key, &run.workflow, event, detail);
+    Blocked::Incompatible(Box::new(error.between("", &shared.artifact)))
+}
+
+/// Puts what a unit decided into the next commit and what follows it.
+pub(super) fn apply(shared: &Shared, run: &mut Run, input: &Input, step: Step) {
+    let Step { unit, scheduled, stopped_timers, logs, finished } = step;
+    run.stamp = unit.at;
+    if let Some((arrival, _)) = input.row {
+        run.changes.taken.push(arrival);
+    }
+    if let Some(operation) = settles(&input.observation) {
+        run.tasks.remove(&operation);
+        run.changes.tasks.push(TaskChange::Remove(operation));
+    }
+    if let Observation::TimerFired { operation } = &input.observation {
+        run.stop_timer(*operation);
+    }
+    for (operation, _) in stopped_timers {
+        run.stop_timer(operation);
+    }
+    if !logs.is_empty() {
+        run.after.push(After::Logs(logs));
+    }
+    let mut options = scheduled.iter();
+    for decision in &unit.decisions {
+        match decision {
+            Decision::ActivityScheduled { operation, name, input, .. } => {
+                let Some(scheduled) = options.next() else { continue };
+                let slot = shared.slots.take();
+                let task = Task {
+                    operation: *operation,
+                    unit: unit.number,
+                    name: name.to_string(),
+                    options: scheduled.options,
+                    attempt: 1,
+                    started: slot.is_some().then_some(shared.owner),
+                    not_before: unit.at,
+                    scheduled: unit.at,
+                    last_failure: None,
+                };
+                let progress = if slot.is_some() { Progress::Committing } else { Progress::Waiting };
+                run.after.push(match slot {
+                    Some(slot) => After::Dispatch { operation: *operation, slot },
+                    None => After::WaitForSlot { operation: *operation },
+                });
+                run.changes.tasks.push(TaskChange::Put(task.clone()));
+                run.tasks.insert(*operation, Open { task, input: Some(input.clone()), progress });
+            }
+            Decision::TimerStarted { operation, deadline, .. } => {
+                run.timers.insert((*deadline, *operation));
+                run.changes.timers.push(TimerChange::Put { operation: *operation, deadline: *deadline });
+                run.after.push(After::Timer { deadline: *deadline });
+            }
+            Decision::Completed { value, .. } => end(run, Status::Completed, value.clone()),
+            Decision::Failed { error, .. } => end(run, Status::Failed, error.clone()),
+            _ => {}
+        }
+    }
+    if finished {
+        // Nothing is left to be told: the timers of a run end with it.
+        for (deadline, operation) in std::mem::take(&mut run.timers) {
+            run.changes.timers.push(TimerChange::Remove { operation, deadline });
+        }
+    }
+    if unit.number <= WARN_EVENTS && unit.last() > WARN_EVENTS {
+        tracing::warn!(run = %run.key, events = unit.last(), "the history of a run is getting long");
+    }
+    run.changes.units.push(unit);
+}
+
+fn end(run: &mut Run, status: Status, value: perennial::value::Value) {
+    run.ended = true;
+    run.changes.status = Some(status);
+    run.after.push(After::Ended(Ended { status, value }));
+}
+
+impl Run {
+    fn stop_timer(&mut self, operation: u64) {
+        let deadline = self.timers.iter().find(|(_, o)| *o == operation).map(|(deadline, _)| *deadline);
+        if let Some(deadline) = deadline {
+            self.timers.remove(&(deadline, operation));
+            self.changes.timers.push(TimerChange::Remove { operation, deadline });
+        }
+    }
+}

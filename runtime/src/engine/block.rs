@@ -1,0 +1,62 @@
+//! Runs that this program cannot go on with (S16).
+
+use perennial::value::Value;
+use perennial::{Blocked, RunKey, Timestamp};
+
+use super::commit;
+use super::run::{After, BlockedNow, Run, settles};
+use super::shard::Shard;
+use crate::store::{BlockedChange, BlockedRecord, TaskChange};
+
+impl Shard {
+    /// Blocks the run: its history stays as it is, what it was to be told is kept in its queue.
+    pub(super) fn block(&mut self, key: &RunKey, error: &Blocked) {
+        tracing::error!(run = %key, code = error.code(), "{error}");
+        let now = self.shared.clock.now();
+        let record = record_of(error, &self.shared.artifact, now);
+        let Some(run) = self.touch(key) else { return };
+        run.machine = None;
+        run.blocked = Some(BlockedNow::of(error));
+        run.was_blocked = true;
+        run.changes.blocked = Some(BlockedChange::Put(record));
+        run.after.push(After::Blocked);
+        run.keep_inputs();
+        commit::submit(&self.shared, key, &mut self.runs);
+    }
+}
+
+/// The record of the error.
+pub(super) fn record_of(error: &Blocked, artifact: &str, at: Timestamp) -> BlockedRecord {
+    BlockedRecord {
+        artifact: artifact.to_owned(),
+        unfit: error.is_unfit(),
+        code: error.code().to_owned(),
+        text: error.to_string(),
+        // All fields are texts and numbers, so this does not fail; the text says everything as well.
+        details: Value::encode(error).unwrap_or_else(|_| Value::null()),
+        at,
+    }
+}
+
+impl BlockedNow {
+    pub(super) fn of(error: &Blocked) -> Self {
+        Self { code: error.code().to_owned(), text: error.to_string() }
+    }
+}
+
+impl Run {
+    /// Puts what the machine cannot be told now into the queue, where it waits with its stamp. What came
+    /// from there is there.
+    pub(super) fn keep_inputs(&mut self) {
+        for input in std::mem::take(&mut self.inputs) {
+            if input.row.is_some() {
+                continue;
+            }
+            if let Some(operation) = settles(&input.observation) {
+                self.tasks.remove(&operation);
+                self.changes.tasks.push(TaskChange::Remove(operation));
+            }
+            self.changes.enqueue.push(input.observation);
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Handing a run's changes to the store, and what follows when they are durable.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use perennial::RunKey;
+
+use super::message::{Message, StartReply, WaitError};
+use super::run::{After, Progress, Run, Stage};
+use super::shard::Shard;
+use super::timers::TimerMessage;
+use super::{Shared, settle};
+use crate::activity::{Waiting, run_attempt};
+use crate::store::{Commit, Created, StoreError};
+
+/// Commits what has gathered in the run, if there is anything.
+pub(super) fn submit(shared: &Arc<Shared>, key: &RunKey, runs: &mut HashMap<RunKey, Run>) {
+    let Some(run) = runs.get_mut(key) else { return };
+    if !run.has_changes() {
+        return;
+    }
+    let mut changes = std::mem::take(&mut run.changes);
+    changes.stamp = run.stamp;
+    let sequence = run.sequence;
+    if let Some(last) = changes.units.last() {
+        run.sequence = last.last();
+    }
+    run.in_flight = Some(std::mem::take(&mut run.after));
+    let commit = Commit { run: key.clone(), fence: run.fence, generation: run.generation, sequence, changes };
+    let (told, name) = (Arc::clone(shared), key.clone());
+    shared.store.commit(
+        commit,
+        Box::new(move |result| {
+            told.tell(&name, Message::Committed { run: name.clone(), result });
+        }),
+    );
+}
+
+impl Shard {
+    pub(super) fn committed(&mut self, key: &RunKey, result: Result<(), StoreError>) {
+        match result {
+            Ok(()) => {
+                let after = self.touch(key).and_then(|run| run.in_flight.take());
+                self.follow(key, after.into_iter().flatten());
+                self.answer_starts(key);
+                self.advance(key);
+            }
+            Err(StoreError::Refused(refusal)) => {
+                // Somebody else changed the run. What this shard has of it is not what is stored.
+                tracing::warn!(run = %key, "a commit was refused, and the run is opened again: {refusal}");
+                self.runs.remove(key);
+                self.wake(key);
+            }
+            Err(error) => self.fail(&error),
+        }
+    }
+
+    pub(super) fn created(&mut self, key: &RunKey, result: Result<Created, StoreError>) {
+        match result {
+            Ok(Created::New(head)) => {
+                let Some(run) = self.touch(key) else { return };
+                run.fence = head.fence;
+                run.stage = Stage::Ready;
+                let after = run.in_flight.take();
+                self.follow(key, after.into_iter().flatten());
+                self.answer_starts(key);
+                self.advance(key);
+            }
+            Ok(Created::Exists(head)) => {
+                let run = self.runs.remove(key);
+                for after in run.and_then(|run| run.in_flight).into_iter().flatten() {
+                    if let After::Started { reply, .. } = after {
+                        let _ = reply.send(Ok(StartReply::Exists(head.clone())));
+                    }
+                }
+                self.answer_starts(key);
+            }
+            Err(error @ (StoreError::Unknown { .. } | StoreError::Closed { .. } | StoreError::Io { .. })) => {
+                self.fail(&error);
+            }
+            Err(error) => {
+                let run = self.runs.remove(key);
+                for after in run.and_then(|run| run.in_flight).into_iter().flatten() {
+                    if let After::Started { reply, .. } = after {
+                        let _ = reply.send(Err(error.clone()));
+                    }
+                }
+                self.answer_starts(key);
+            }
+        }
+    }
+
+    fn answer_starts(&mut self, key: &RunKey) {
+        for request in self.starts.remove(key).into_iter().flatten() {
+            self.start(request);
+        }
+    }
+
+    /// Carries out what was waiting for a commit.
+    fn follow(&mut self, key: &RunKey, after: impl Iterator<Item = After>) {
+        for after in after {
+            match after {
+                After::Dispatch { operation, slot } => {
+                    let Some(run) = self.runs.get_mut(key) else { continue };
+                    match settle::order(&self.shared, run, operation, slot) {
+                        Ok(Some(order)) => {
+                            let (shared, run, attempt) = (Arc::clone(&self.shared), key.clone(), order.attempt.number);
+                            run_attempt(&self.shared.tokio, order, move |report| {
+                                let message = Message::Attempt { run: run.clone(), operation, attempt, report };
+                                shared.tell(&run, message);
+                            });
+                        }
+                        Ok(None) => {}
+                        Err(error) => {
+                            if let Some(open) = run.tasks.get_mut(&operation) {
+                                open.progress = Progress::Idle;
+                            }
+                            tracing::error!(run = %key, operation, "an activity's input cannot be read: {error}");
+                        }
+                    }
+                }
+                After::WaitForSlot { operation } => {
+                    self.shared.slots.wait(Waiting { run: key.clone(), operation });
+                }
+                After::RetryAt { operation, at } => {
+                    if let Some(open) = self.runs.get_mut(key).and_then(|run| run.tasks.get_mut(&operation)) {
+                        open.progress = Progress::Waiting;
+                    }
+                    self.shared.timer(TimerMessage::Retry { run: key.clone(), operation, at });
+                }
+                After::Timer { deadline } => {
+                    self.shared.timer(TimerMessage::Timer { run: key.clone(), deadline });
+                }
+                After::Logs(lines) => {
+                    let workflow = self.runs.get(key).map(|run| run.workflow.as_str()).unwrap_or_default();
+                    for line in lines {
+                        tracing::info!(target: "perennial::workflow", run = %key, workflow, site = %line.site, "{}", line.message);
+                    }
+                }
+                After::Started { reply, answer } => {
+                    let _ = reply.send(Ok(answer));
+                }
+                After::Ended(ended) => self.answer(key, &Ok(ended)),
+                After::Blocked => {
+                    if let Some(blocked) = self.runs.get(key).and_then(|run| run.blocked.clone()) {
+                        self.answer(key, &Err(WaitError::Blocked { code: blocked.code, text: blocked.text }));
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! What a shard is told.
+
+use perennial::RunKey;
+use perennial::Timestamp;
+use perennial::value::{Digest, Value};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::activity::{AttemptReport, Slot, Waiting};
+use crate::store::{Created, Head, Status, StoreError};
+
+/// Everything that reaches a shard.
+#[derive(Debug)]
+pub(crate) enum Message {
+    /// A client starts a run.
+    Start(StartRequest),
+    /// A client waits for a run's end.
+    Await { run: RunKey, reply: oneshot::Sender<Result<Ended, WaitError>> },
+    /// The run has something to do.
+    Wake { run: RunKey },
+    /// A timer of the run has reached its deadline.
+    Due { run: RunKey, deadline: Timestamp },
+    /// The back-off before an operation's next attempt is over.
+    Retry { run: RunKey, operation: u64 },
+    /// It is an attempt's turn.
+    Slot { waiting: Waiting, slot: Slot },
+    /// An attempt has ended.
+    Attempt { run: RunKey, operation: u64, attempt: u32, report: AttemptReport },
+    /// The store has answered a commit.
+    Committed { run: RunKey, result: Result<(), StoreError> },
+    /// The store has answered a create.
+    Created { run: RunKey, result: Result<Created, StoreError> },
+    /// The store has answered a claim.
+    Claimed { run: RunKey, result: Result<Head, StoreError> },
+    /// The next slice of a replay.
+    Replay { run: RunKey },
+    /// The sender is dropped once no attempt is under way and nothing is to be committed.
+    Drain { reply: mpsc::UnboundedSender<usize> },
+    /// How many attempts are under way?
+    CountAttempts { reply: mpsc::UnboundedSender<usize> },
+    /// Stop at once.
+    Stop,
+}
+
+/// A client's wish for a run.
+#[derive(Debug)]
+pub(crate) struct StartRequest {
+    pub(crate) run: RunKey,
+    pub(crate) workflow: &'static str,
+    pub(crate) input: Value,
+    pub(crate) digest: Digest,
+    /// If the run has finished, a new generation of it is begun.
+    pub(crate) reuse: bool,
+    pub(crate) reply: oneshot::Sender<Result<StartReply, StoreError>>,
+}
+
+/// What became of a start.
+#[derive(Clone, Debug)]
+pub(crate) enum StartReply {
+    /// The run was begun.
+    New,
+    /// There is a run of that name.
+    Exists(Head),
+}
+
+/// How a run ended.
+#[derive(Clone, Debug)]
+pub(crate) struct Ended {
+    pub(crate) status: Status,
+    /// The result or the error.
+    pub(crate) value: Value,
+}
+
+/// Why a run's end cannot be waited for.
+#[derive(Clone, Debug)]
+pub(crate) enum WaitError {
+    /// There is no such run.
+    NotFound,
+    /// This program cannot go on with it.
+    Blocked { code: String, text: String },
+    /// The store failed.
+    Store(StoreError),
+}

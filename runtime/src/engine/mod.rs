@@ -1,0 +1,234 @@
+//! The engine: shards that own runs, a thread for timers, and what they share.
+//!
+//! A run belongs to the shard that its name hashes to. The shard is one thread; it alone touches the run's
+//! machine, so a workflow's future need not be `Send`. Everything reaches a shard as a [`Message`] and
+//! nothing polls: a shard sleeps until it is told something.
+//!
+//! The way of one step: a worker reports how an attempt ended → the shard feeds it to the machine and hands
+//! the unit to the store → the store says that it is durable → the shard dispatches what was decided.
+
+mod advance;
+mod block;
+mod commit;
+mod message;
+mod open;
+mod run;
+mod settle;
+mod shard;
+mod start;
+mod timers;
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
+
+use perennial::RunKey;
+
+use crate::activity::Slots;
+use crate::clock::Clock;
+use crate::registry::Registry;
+use crate::store::{Owner, Store, StoreError};
+
+pub(crate) use message::{Message, StartReply, StartRequest, WaitError};
+use timers::{TimerMessage, Timers};
+
+/// What a runtime may be told about how to work.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    /// How many threads run workflows.
+    pub(crate) shards: usize,
+    /// How many activities run at once.
+    pub(crate) activities: usize,
+    /// How many runs stay in memory in each shard while nothing happens to them.
+    pub(crate) warm_runs: usize,
+    /// From how long on a poll is warned about.
+    pub(crate) slow_poll: Duration,
+}
+
+/// What all parts of an engine share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) owner: Owner,
+    pub(crate) artifact: Arc<str>,
+    pub(crate) registry: Registry,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) settings: Settings,
+    pub(crate) tokio: tokio::runtime::Handle,
+    pub(crate) slots: Slots,
+    pub(crate) mailboxes: Arc<[Sender<Message>]>,
+    timers: Sender<TimerMessage>,
+    /// No run is started and no attempt is begun any more.
+    draining: AtomicBool,
+}
+
+impl Shared {
+    /// Hands a message to the shard that owns `run`. A shard that has stopped takes none.
+    pub(crate) fn tell(&self, run: &RunKey, message: Message) {
+        let _ = self.mailboxes[shard_of(run, self.mailboxes.len())].send(message);
+    }
+
+    pub(crate) fn is_draining(&self) -> bool {
+        self.draining.load(Ordering::Acquire)
+    }
+
+    fn timer(&self, message: TimerMessage) {
+        let _ = self.timers.send(message);
+    }
+}
+
+fn shard_of(run: &RunKey, shards: usize) -> usize {
+    let mut hasher = DefaultHasher::new();
+    run.hash(&mut hasher);
+    usize::try_from(hasher.finish() % shards as u64).unwrap_or(0)
+}
+
+/// A running engine.
+#[derive(Debug)]
+pub(crate) struct Engine {
+    pub(crate) shared: Arc<Shared>,
+    threads: Vec<std::thread::JoinHandle<()>>,
+    stopped: bool,
+}
+
+/// What an engine is made of.
+#[derive(Debug)]
+pub(crate) struct Parts {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) artifact: Arc<str>,
+    pub(crate) registry: Registry,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) settings: Settings,
+    pub(crate) tokio: tokio::runtime::Handle,
+}
+
+impl Engine {
+    /// Starts the threads, and wakes each run that has something to do.
+    pub(crate) fn start(parts: Parts) -> Result<Self, StoreError> {
+        let Parts { store, artifact, registry, clock, settings, tokio } = parts;
+        let owner = store.enroll()?;
+        let count = settings.shards.max(1);
+        let (mailboxes, receivers): (Vec<_>, Vec<_>) = (0..count).map(|_| channel()).unzip();
+        let mailboxes: Arc<[Sender<Message>]> = mailboxes.into();
+        let granting = Arc::clone(&mailboxes);
+        let slots = Slots::new(
+            settings.activities.max(1),
+            Box::new(move |waiting, slot| {
+                let shard = shard_of(&waiting.run, granting.len());
+                let _ = granting[shard].send(Message::Slot { waiting, slot });
+            }),
+        );
+        let (timers, timer_messages) = channel();
+        let shared = Arc::new(Shared {
+            store,
+            owner,
+            artifact,
+            registry,
+            clock,
+            settings,
+            tokio,
+            slots,
+            mailboxes,
+            timers,
+            draining: AtomicBool::new(false),
+        });
+        let mut engine = Self { shared, threads: Vec::new(), stopped: false };
+        engine.spawn_threads(receivers, timer_messages)?;
+        engine.wake_all()?;
+        Ok(engine)
+    }
+
+    fn spawn_threads(
+        &mut self,
+        receivers: Vec<Receiver<Message>>,
+        timer_messages: Receiver<TimerMessage>,
+    ) -> Result<(), StoreError> {
+        let failed = |error: std::io::Error| StoreError::Io {
+            what: "a thread of the engine could not be started".into(),
+            error: error.to_string(),
+        };
+        for (index, receiver) in receivers.into_iter().enumerate() {
+            let shared = Arc::clone(&self.shared);
+            let thread = std::thread::Builder::new().name(format!("perennial-shard-{index}"));
+            let run = move || shard::Shard::new(shared, index).run(&receiver);
+            self.threads.push(thread.spawn(run).map_err(failed)?);
+        }
+        let timers = Timers::new(Arc::clone(&self.shared))?;
+        let thread = std::thread::Builder::new().name("perennial-timers".into());
+        self.threads.push(thread.spawn(move || timers.run(&timer_messages)).map_err(failed)?);
+        Ok(())
+    }
+
+    /// Cold start: only runs that have something to do are touched, and only those are replayed that have
+    /// something to be told.
+    fn wake_all(&self) -> Result<(), StoreError> {
+        const PAGE: usize = 1_000;
+        let mut after = None;
+        loop {
+            let runs = self.shared.store.claimable(&self.shared.artifact, after.as_ref(), PAGE)?;
+            let full = runs.len() == PAGE;
+            for run in &runs {
+                self.shared.tell(run, Message::Wake { run: run.clone() });
+            }
+            match runs.into_iter().next_back() {
+                Some(last) if full => after = Some(last),
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    /// Begins no more runs and attempts, waits until the attempts under way have ended and what they
+    /// brought is durable, at most for `at_most`. Says how many attempts had not ended.
+    pub(crate) async fn drain(&self, at_most: Duration) -> usize {
+        self.shared.draining.store(true, Ordering::Release);
+        self.shared.slots.close();
+        let (reply, mut replies) = tokio::sync::mpsc::unbounded_channel();
+        for mailbox in self.shared.mailboxes.iter() {
+            let _ = mailbox.send(Message::Drain { reply: reply.clone() });
+        }
+        drop(reply);
+        let all = async { while replies.recv().await.is_some() {} };
+        if tokio::time::timeout(at_most, all).await.is_ok() {
+            return 0;
+        }
+        let (reply, mut replies) = tokio::sync::mpsc::unbounded_channel();
+        for mailbox in self.shared.mailboxes.iter() {
+            let _ = mailbox.send(Message::CountAttempts { reply: reply.clone() });
+        }
+        drop(reply);
+        let mut left = 0;
+        while let Some(attempts) = replies.recv().await {
+            left += attempts;
+        }
+        left
+    }
+
+    /// Stops the threads. What is under way is left as it is: the store knows all that was decided.
+    pub(crate) fn stop(&mut self) {
+        if std::mem::replace(&mut self.stopped, true) {
+            return;
+        }
+        self.shared.draining.store(true, Ordering::Release);
+        self.shared.slots.close();
+        for mailbox in self.shared.mailboxes.iter() {
+            let _ = mailbox.send(Message::Stop);
+        }
+        self.shared.timer(TimerMessage::Stop);
+        for thread in self.threads.drain(..) {
+            if thread.join().is_err() {
+                tracing::error!("a thread of the engine panicked");
+            }
+        }
+        if let Err(error) = self.shared.store.close() {
+            tracing::error!("the store could not be closed in order: {error}");
+        }
+    }
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}

@@ -1,0 +1,218 @@
+//! How a run that is not in memory comes into it.
+
+use std::sync::Arc;
+
+use perennial::history::{Decision, Observation, Unit};
+use perennial::machine::{Entropy, Machine};
+use perennial::wire::RecordError;
+use perennial::{Blocked, Incompatible, IncompatibleKind, RunKey};
+use tracing::subscriber::NoSubscriber;
+
+use super::message::{Ended, Message, WaitError};
+use super::run::{BlockedNow, Input, Open, Progress, Run, Stage};
+use super::shard::Shard;
+use crate::store::{Head, Loaded, Status, Store, StoreError};
+
+/// How many units are replayed between other runs' turns.
+const SLICE: usize = 1_000;
+
+/// How a finished run ended.
+pub(crate) fn outcome(store: &dyn Store, run: &RunKey, head: &Head) -> Result<Ended, StoreError> {
+    let units = store.history(run, head.generation, head.sequence, 1)?;
+    let last = units.into_iter().next_back().and_then(|unit| unit.decisions.into_iter().next_back());
+    match last {
+        Some(Decision::Completed { value, .. }) => Ok(Ended { status: Status::Completed, value }),
+        Some(Decision::Failed { error, .. }) => Ok(Ended { status: Status::Failed, value: error }),
+        _ => Err(StoreError::Gap { run: run.clone(), expected: head.sequence, found: None }),
+    }
+}
+
+/// The number of a generation's first operation. The history says it; for the first one it is 1.
+fn first_operation(store: &dyn Store, run: &RunKey, head: &Head) -> Result<u64, StoreError> {
+    if head.generation == 1 || head.sequence == 0 {
+        return Ok(1);
+    }
+    let first = store.history(run, head.generation, 1, 1)?.into_iter().next();
+    Ok(match first.map(|unit| unit.observation) {
+        Some(Observation::Started(started)) => started.first_operation,
+        _ => 1,
+    })
+}
+
+/// Where draws come from.
+pub(super) fn entropy() -> Entropy {
+    Box::new(|| match getrandom::u64() {
+        Ok(number) => number,
+        Err(error) => panic!("the system has no random numbers to give: {error}"),
+    })
+}
+
+impl Shard {
+    /// Brings the run into memory, if it is not there, and lets it do what it has to do.
+    pub(super) fn wake(&mut self, key: &RunKey) {
+        if self.failed.is_some() {
+            return;
+        }
+        if self.touch(key).is_some() {
+            return self.advance(key);
+        }
+        match self.shared.store.load(key) {
+            Err(error) => self.unreadable(key, error),
+            Ok(None) => self.answer(key, &Err(WaitError::NotFound)),
+            Ok(Some(Loaded { head, tasks, .. })) if head.status.is_finished() && tasks.is_empty() => {
+                let answer = outcome(&*self.shared.store, key, &head).map_err(WaitError::Store);
+                self.answer(key, &answer);
+            }
+            Ok(Some(loaded)) => {
+                self.runs.insert(key.clone(), Run::opening(key.clone()));
+                if loaded.head.owner == self.shared.owner {
+                    return self.opened(key, loaded);
+                }
+                let (shared, run) = (Arc::clone(&self.shared), key.clone());
+                let ack = Box::new(move |result| {
+                    shared.tell(&run, Message::Claimed { run: run.clone(), result });
+                });
+                self.shared.store.claim(key.clone(), self.shared.owner, ack);
+            }
+        }
+    }
+
+    pub(super) fn claimed(&mut self, key: &RunKey, result: Result<Head, StoreError>) {
+        let loaded = match result {
+            Ok(_) => self.shared.store.load(key),
+            Err(error @ (StoreError::Unknown { .. } | StoreError::Closed { .. })) => return self.fail(&error),
+            Err(error) => Err(error),
+        };
+        match loaded {
+            Ok(Some(loaded)) => self.opened(key, loaded),
+            Ok(None) => {
+                self.runs.remove(key);
+                self.answer(key, &Err(WaitError::NotFound));
+            }
+            Err(error) => self.unreadable(key, error),
+        }
+    }
+
+    fn unreadable(&mut self, key: &RunKey, error: StoreError) {
+        tracing::error!(run = %key, "the run cannot be read: {error}");
+        self.runs.remove(key);
+        for request in self.starts.remove(key).into_iter().flatten() {
+            let _ = request.reply.send(Err(error.clone()));
+        }
+        self.answer(key, &Err(WaitError::Store(error)));
+    }
+
+    fn opened(&mut self, key: &RunKey, loaded: Loaded) {
+        let first_operation = match first_operation(&*self.shared.store, key, &loaded.head) {
+            Ok(number) => number,
+            Err(error) => return self.unreadable(key, error),
+        };
+        let artifact = Arc::clone(&self.shared.artifact);
+        let Some(run) = self.touch(key) else { return };
+        let Loaded { head, tasks, timers, queue, blocked } = loaded;
+        run.stage = Stage::Ready;
+        run.workflow = head.workflow;
+        run.generation = head.generation;
+        run.first_operation = first_operation;
+        run.sequence = head.sequence;
+        run.fence = head.fence;
+        run.stamp = head.stamp;
+        run.ended = head.status.is_finished();
+        run.was_blocked = head.blocked && !run.ended;
+        run.timers = timers.into_iter().map(|(operation, deadline)| (deadline, operation)).collect();
+        let rows = queue.into_iter();
+        run.inputs.extend(rows.map(|row| Input { observation: row.observation, row: Some((row.arrival, row.at)) }));
+        let operations: Vec<u64> = tasks.iter().map(|task| task.operation).collect();
+        for task in tasks {
+            run.tasks.insert(task.operation, Open { task, input: None, progress: Progress::Idle });
+        }
+        let unfit = blocked.into_iter().find(|record| record.unfit && *record.artifact == *artifact);
+        run.blocked = unfit.map(|record| BlockedNow { code: record.code, text: record.text });
+        if let Some(blocked) = run.blocked.clone() {
+            let BlockedNow { code, text } = blocked;
+            self.answer(key, &Err(WaitError::Blocked { code, text }));
+        }
+        for operation in operations {
+            self.recover(key, operation);
+            self.prepare(key, operation);
+        }
+        for request in self.starts.remove(key).into_iter().flatten() {
+            self.start(request);
+        }
+        self.advance(key);
+    }
+
+    /// Gives the run a machine, which is then fed the history slice by slice.
+    pub(super) fn begin_replay(&mut self, key: &RunKey) {
+        let Some(run) = self.runs.get_mut(key) else { return };
+        let Some(definition) = self.shared.registry.workflows.get(run.workflow.as_str()) else {
+            let near = self.shared.registry.closest_workflow(&run.workflow);
+            let near = near.map(|name| format!("; there is one called `{name}`")).unwrap_or_default();
+            let detail = format!("no workflow `{}` is registered in this program{near}", run.workflow);
+            let error = Incompatible::found(IncompatibleKind::NotRegistered, key, &run.workflow, 1, detail);
+            let error = error.between("", &self.shared.artifact);
+            return self.block(key, &Blocked::Incompatible(Box::new(error)));
+        };
+        run.machine = Some(Machine::new(*definition, &self.shared.artifact, entropy()));
+        run.stage = Stage::Replaying(1);
+        self.replay(key);
+    }
+
+    /// Replays a slice of the history.
+    pub(super) fn replay(&mut self, key: &RunKey) {
+        let Some(run) = self.runs.get_mut(key) else { return };
+        let (Stage::Replaying(from), Some(machine)) = (run.stage, &mut run.machine) else { return };
+        if from > run.sequence {
+            run.stage = Stage::Ready;
+            return self.advance(key);
+        }
+        let units = match self.shared.store.history(key, run.generation, from, SLICE) {
+            Ok(units) => units,
+            Err(error) => {
+                let Some(error) = unreadable_history(key, run, &error) else { return self.fail(&error) };
+                run.stage = Stage::Ready;
+                return self.block(key, &error);
+            }
+        };
+        let mut next = from;
+        // What the workflow's code logs was logged when it happened.
+        let result = tracing::subscriber::with_default(NoSubscriber::default(), || {
+            units.into_iter().try_for_each(|unit: Unit| {
+                next = unit.last() + 1;
+                machine.replay(unit)
+            })
+        });
+        match result {
+            Ok(()) if next > from => {
+                run.stage = Stage::Replaying(next);
+                self.shared.tell(key, Message::Replay { run: key.clone() });
+            }
+            Ok(()) => {
+                let gap = StoreError::Gap { run: key.clone(), expected: from, found: None };
+                run.stage = Stage::Ready;
+                if let Some(error) = unreadable_history(key, run, &gap) {
+                    self.block(key, &error);
+                }
+            }
+            Err(error) => {
+                run.stage = Stage::Ready;
+                self.block(key, &error);
+            }
+        }
+    }
+}
+
+/// A history that cannot be read blocks its run and no other; `None` when the store itself failed.
+fn unreadable_history(key: &RunKey, run: &Run, error: &StoreError) -> Option<Blocked> {
+    let (kind, event) = match error {
+        StoreError::Damaged { problem: RecordError::Newer { .. }, .. } => (IncompatibleKind::Newer, run.sequence),
+        StoreError::Damaged { problem: RecordError::UnknownKind { .. }, .. } => {
+            (IncompatibleKind::UnknownEvent, run.sequence)
+        }
+        StoreError::Damaged { .. } => (IncompatibleKind::Damaged, run.sequence),
+        StoreError::Gap { expected, .. } => (IncompatibleKind::Gap, *expected),
+        _ => return None,
+    };
+    let error = Incompatible::found(kind, key, &run.workflow, event, error.to_string());
+    Some(Blocked::Incompatible(Box::new(error)))
+}

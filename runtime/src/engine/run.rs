@@ -1,0 +1,202 @@
+//! A run as its shard holds it.
+
+use std::collections::{BTreeSet, HashMap, VecDeque};
+
+use perennial::history::Observation;
+use perennial::machine::{LogLine, Machine};
+use perennial::value::Value;
+use perennial::{RunKey, Timestamp};
+use tokio::sync::oneshot;
+
+use super::message::{Ended, StartReply};
+use crate::activity::Slot;
+use crate::store::{Changes, Fence, StoreError, Task};
+
+/// A run in memory.
+#[derive(Debug)]
+pub(super) struct Run {
+    pub(super) key: RunKey,
+    pub(super) stage: Stage,
+    pub(super) workflow: String,
+    pub(super) generation: u64,
+    /// The number of the generation's first operation. What an earlier one has left behind is late.
+    pub(super) first_operation: u64,
+    /// The last event that was handed to the store.
+    pub(super) sequence: u64,
+    pub(super) fence: Fence,
+    /// The last stamp that was used.
+    pub(super) stamp: Timestamp,
+    /// `None` when nothing had to be told to it yet, or it is blocked, or it has ended.
+    pub(super) machine: Option<Machine>,
+    /// Open activities.
+    pub(super) tasks: HashMap<u64, Open>,
+    /// Timers that have not fired, in the order in which they are due.
+    pub(super) timers: BTreeSet<(Timestamp, u64)>,
+    /// Timers up to here are due, whatever the clock says.
+    pub(super) due: Timestamp,
+    /// What the machine is to be told.
+    pub(super) inputs: VecDeque<Input>,
+    /// What the next commit changes beside the units.
+    pub(super) changes: Changes,
+    /// What is to happen once the next commit is durable.
+    pub(super) after: Vec<After>,
+    /// What is to happen once the commit that is under way is durable.
+    pub(super) in_flight: Option<Vec<After>>,
+    /// Why this program cannot go on with it.
+    pub(super) blocked: Option<BlockedNow>,
+    /// An earlier try was blocked, and the record of that has not been cleared.
+    pub(super) was_blocked: bool,
+    /// The generation has ended.
+    pub(super) ended: bool,
+    /// When something last happened to it, as the shard counts.
+    pub(super) touched: u64,
+}
+
+/// What a run is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// It is being made, or claimed.
+    Opening,
+    /// Its machine is being fed its history, and stands before this event.
+    Replaying(u64),
+    /// It takes what comes.
+    Ready,
+}
+
+/// Something that the machine is to be told.
+#[derive(Clone, Debug)]
+pub(super) struct Input {
+    pub(super) observation: Observation,
+    /// Its row in the queue, and the stamp of that.
+    pub(super) row: Option<(u64, Timestamp)>,
+}
+
+impl Input {
+    /// Something that is only in memory.
+    pub(super) fn new(observation: Observation) -> Self {
+        Self { observation, row: None }
+    }
+}
+
+/// The operation that an observation settles.
+pub(super) fn settles(observation: &Observation) -> Option<u64> {
+    match observation {
+        Observation::ActivityCompleted { operation, .. } | Observation::ActivityFailed { operation, .. } => {
+            Some(*operation)
+        }
+        _ => None,
+    }
+}
+
+/// An open activity.
+#[derive(Debug)]
+pub(super) struct Open {
+    pub(super) task: Task,
+    /// Its input, where it has been read.
+    pub(super) input: Option<Value>,
+    pub(super) progress: Progress,
+}
+
+/// How far an attempt is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Progress {
+    /// Nothing has been done about it.
+    Idle,
+    /// It waits for its time or for a slot.
+    Waiting,
+    /// The commit that it needs is under way.
+    Committing,
+    /// It runs.
+    Running,
+    /// It has ended, and its result waits to be committed.
+    Settling,
+}
+
+/// What is to happen once a commit is durable (S4).
+#[derive(Debug)]
+pub(super) enum After {
+    /// An attempt begins.
+    Dispatch { operation: u64, slot: Slot },
+    /// An attempt waits for a slot.
+    WaitForSlot { operation: u64 },
+    /// An attempt waits for its time.
+    RetryAt { operation: u64, at: Timestamp },
+    /// A timer waits for its deadline.
+    Timer { deadline: Timestamp },
+    /// The workflow's lines are shown.
+    Logs(Vec<LogLine>),
+    /// Who started the run is told.
+    Started { reply: oneshot::Sender<Result<StartReply, StoreError>>, answer: StartReply },
+    /// Those who wait for the end are told.
+    Ended(Ended),
+    /// Those who wait for the end are told that it does not come.
+    Blocked,
+}
+
+/// Why this program cannot go on with a run.
+#[derive(Clone, Debug)]
+pub(super) struct BlockedNow {
+    pub(super) code: String,
+    pub(super) text: String,
+}
+
+impl Run {
+    /// A run of which nothing is known but its name.
+    pub(super) fn opening(key: RunKey) -> Self {
+        Self {
+            key,
+            stage: Stage::Opening,
+            workflow: String::new(),
+            generation: 1,
+            first_operation: 1,
+            sequence: 0,
+            fence: Fence::default(),
+            stamp: Timestamp::default(),
+            machine: None,
+            tasks: HashMap::new(),
+            timers: BTreeSet::new(),
+            due: Timestamp::default(),
+            inputs: VecDeque::new(),
+            changes: Changes::default(),
+            after: Vec::new(),
+            in_flight: None,
+            blocked: None,
+            was_blocked: false,
+            ended: false,
+            touched: 0,
+        }
+    }
+
+    /// Whether nothing is under way: it could be forgotten and opened again.
+    pub(super) fn is_idle(&self) -> bool {
+        self.stage == Stage::Ready
+            && self.in_flight.is_none()
+            && self.inputs.is_empty()
+            && self.after.is_empty()
+            && !self.has_changes()
+            && self.tasks.values().all(|open| open.progress == Progress::Idle)
+    }
+
+    /// Whether the next commit has something beside units.
+    pub(super) fn has_changes(&self) -> bool {
+        let Changes { units, taken, enqueue, tasks, timers, attempts, status, blocked, .. } = &self.changes;
+        !(units.is_empty()
+            && taken.is_empty()
+            && enqueue.is_empty()
+            && tasks.is_empty()
+            && timers.is_empty()
+            && attempts.is_empty()
+            && status.is_none()
+            && blocked.is_none())
+    }
+
+    /// Whether nobody waits for this operation any more.
+    pub(super) fn is_late(&self, operation: u64) -> bool {
+        self.ended || operation < self.first_operation
+    }
+
+    /// How many attempts are under way.
+    pub(super) fn attempts(&self) -> usize {
+        self.tasks.values().filter(|open| matches!(open.progress, Progress::Running | Progress::Committing)).count()
+    }
+}

@@ -1,0 +1,182 @@
+//! One shard: the loop, and who handles which message.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::mpsc::Receiver;
+
+use perennial::RunKey;
+use tokio::sync::{mpsc, oneshot};
+
+use super::message::{Ended, Message, StartRequest, WaitError};
+use super::run::{Run, Stage};
+use super::{Shared, open};
+use crate::store::{Loaded, StoreError};
+
+type Waiter = oneshot::Sender<Result<Ended, WaitError>>;
+
+/// The runs of one thread.
+pub(super) struct Shard {
+    pub(super) shared: Arc<Shared>,
+    index: usize,
+    pub(super) runs: HashMap<RunKey, Run>,
+    /// Clients that wait for a run's end.
+    pub(super) waiters: HashMap<RunKey, Vec<Waiter>>,
+    /// Starts of runs that are just being opened or made.
+    pub(super) starts: HashMap<RunKey, Vec<StartRequest>>,
+    draining: Vec<mpsc::UnboundedSender<usize>>,
+    /// The store failed, and nothing can be done any more.
+    pub(super) failed: Option<StoreError>,
+    /// Counts messages.
+    clock: u64,
+}
+
+impl Shard {
+    pub(super) fn new(shared: Arc<Shared>, index: usize) -> Self {
+        Self {
+            shared,
+            index,
+            runs: HashMap::new(),
+            waiters: HashMap::new(),
+            starts: HashMap::new(),
+            draining: Vec::new(),
+            failed: None,
+            clock: 0,
+        }
+    }
+
+    pub(super) fn run(mut self, messages: &Receiver<Message>) {
+        while let Ok(message) = messages.recv() {
+            if matches!(message, Message::Stop) {
+                break;
+            }
+            self.clock += 1;
+            self.handle(message);
+            self.evict();
+            self.release_drained();
+        }
+        tracing::debug!(shard = self.index, runs = self.runs.len(), "a shard stops");
+    }
+
+    fn handle(&mut self, message: Message) {
+        match message {
+            Message::Start(request) => self.start(request),
+            Message::Await { run, reply } => self.wait_for(run, reply),
+            Message::Wake { run } => self.wake(&run),
+            Message::Due { run, deadline } => {
+                self.wake(&run);
+                if let Some(run) = self.runs.get_mut(&run) {
+                    run.due = run.due.max(deadline);
+                }
+                self.advance(&run);
+            }
+            Message::Retry { run, operation } => {
+                self.prepare(&run, operation);
+                self.advance(&run);
+            }
+            Message::Slot { waiting, slot } => {
+                self.grant(&waiting.run, waiting.operation, slot);
+                self.advance(&waiting.run);
+            }
+            Message::Attempt { run, operation, attempt, report } => {
+                self.settle(&run, operation, attempt, report);
+                self.advance(&run);
+            }
+            Message::Committed { run, result } => self.committed(&run, result),
+            Message::Created { run, result } => self.created(&run, result),
+            Message::Claimed { run, result } => self.claimed(&run, result),
+            Message::Replay { run } => self.replay(&run),
+            Message::Drain { reply } => self.draining.push(reply),
+            Message::CountAttempts { reply } => {
+                let _ = reply.send(self.runs.values().map(Run::attempts).sum());
+            }
+            Message::Stop => {}
+        }
+    }
+
+    /// Marks the run as used just now.
+    pub(super) fn touch(&mut self, run: &RunKey) -> Option<&mut Run> {
+        let run = self.runs.get_mut(run)?;
+        run.touched = self.clock;
+        Some(run)
+    }
+
+    fn wait_for(&mut self, run: RunKey, reply: Waiter) {
+        if let Some(error) = &self.failed {
+            let _ = reply.send(Err(WaitError::Store(error.clone())));
+            return;
+        }
+        if let Some(open) = self.runs.get(&run) {
+            match &open.blocked {
+                Some(blocked) if open.in_flight.is_none() && open.stage == Stage::Ready => {
+                    let (code, text) = (blocked.code.clone(), blocked.text.clone());
+                    let _ = reply.send(Err(WaitError::Blocked { code, text }));
+                    return;
+                }
+                // Its end is in the store.
+                None if open.ended && open.in_flight.is_none() => {}
+                _ => return self.waiters.entry(run).or_default().push(reply),
+            }
+        }
+        let answer = match self.shared.store.load(&run) {
+            Err(error) => Err(WaitError::Store(error)),
+            Ok(None) => Err(WaitError::NotFound),
+            Ok(Some(loaded)) if loaded.head.status.is_finished() => {
+                open::outcome(&*self.shared.store, &run, &loaded.head).map_err(WaitError::Store)
+            }
+            Ok(Some(Loaded { blocked, .. })) => {
+                match blocked.into_iter().find(|record| record.unfit && *record.artifact == *self.shared.artifact) {
+                    Some(record) => Err(WaitError::Blocked { code: record.code, text: record.text }),
+                    None => return self.waiters.entry(run).or_default().push(reply),
+                }
+            }
+        };
+        let _ = reply.send(answer);
+    }
+
+    /// Tells all who wait for the run's end.
+    pub(super) fn answer(&mut self, run: &RunKey, answer: &Result<Ended, WaitError>) {
+        for waiter in self.waiters.remove(run).into_iter().flatten() {
+            let _ = waiter.send(answer.clone());
+        }
+    }
+
+    /// The store failed: what is in memory may not be what is durable, so all of it is forgotten (S4).
+    pub(super) fn fail(&mut self, error: &StoreError) {
+        tracing::error!("the store failed, so nothing goes on until the program is started again: {error}");
+        self.failed = Some(error.clone());
+        self.runs.clear();
+        for waiter in std::mem::take(&mut self.waiters).into_values().flatten() {
+            let _ = waiter.send(Err(WaitError::Store(error.clone())));
+        }
+        for request in std::mem::take(&mut self.starts).into_values().flatten() {
+            let _ = request.reply.send(Err(error.clone()));
+        }
+    }
+
+    /// Forgets the runs that nothing has happened to for the longest time; they are replayed when they are
+    /// woken.
+    fn evict(&mut self) {
+        let most = self.shared.settings.warm_runs;
+        if self.runs.len() <= most + most / 4 {
+            return;
+        }
+        let mut idle: Vec<_> = self.runs.values().filter(|run| run.is_idle() && run.tasks.is_empty()).collect();
+        idle.sort_by_key(|run| run.touched);
+        let surplus = self.runs.len() - most;
+        let gone: Vec<RunKey> = idle.into_iter().take(surplus).map(|run| run.key.clone()).collect();
+        for run in gone {
+            self.runs.remove(&run);
+        }
+    }
+
+    /// Lets go of those who wait until nothing is under way.
+    fn release_drained(&mut self) {
+        if self.draining.is_empty() {
+            return;
+        }
+        let busy = |run: &Run| run.attempts() > 0 || run.in_flight.is_some() || run.stage != Stage::Ready;
+        if self.failed.is_some() || !self.runs.values().any(busy) {
+            self.draining.clear();
+        }
+    }
+}

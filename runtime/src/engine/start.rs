@@ -1,0 +1,114 @@
+//! How a run begins.
+
+use std::sync::Arc;
+
+use perennial::history::{Observation, SEMANTICS, Started};
+use perennial::machine::Machine;
+
+use super::advance::{apply, observe};
+use super::message::{Message, StartReply, StartRequest};
+use super::open::entropy;
+use super::block::record_of;
+use super::run::{After, BlockedNow, Input, Run, Stage};
+use super::shard::Shard;
+use crate::store::{BlockedChange, Create, Head, StoreError};
+
+impl Shard {
+    /// Begins a run, or answers with the one that there is.
+    pub(super) fn start(&mut self, request: StartRequest) {
+        let closed = if self.shared.is_draining() {
+            Some(StoreError::Closed { reason: "the runtime is draining and begins no more runs".into() })
+        } else {
+            self.failed.clone()
+        };
+        if let Some(error) = closed {
+            let _ = request.reply.send(Err(error));
+            return;
+        }
+        // While the run is being opened, or its end is being committed, the store does not tell yet how it
+        // stands.
+        if self.runs.get(&request.run).is_some_and(|run| run.stage == Stage::Opening || run.in_flight.is_some()) {
+            self.starts.entry(request.run.clone()).or_default().push(request);
+            return;
+        }
+        match self.shared.store.load(&request.run) {
+            Err(error) => {
+                let _ = request.reply.send(Err(error));
+            }
+            Ok(Some(loaded)) if !(request.reuse && loaded.head.status.is_finished()) => {
+                let _ = request.reply.send(Ok(StartReply::Exists(loaded.head)));
+            }
+            Ok(loaded) => self.create(request, loaded.map(|loaded| loaded.head)),
+        }
+    }
+
+    fn create(&mut self, request: StartRequest, before: Option<Head>) {
+        let StartRequest { run: key, workflow, input, digest, reply, .. } = request;
+        let Some(definition) = self.shared.registry.workflows.get(workflow) else {
+            let reason = format!("no workflow `{workflow}` is registered");
+            let _ = reply.send(Err(StoreError::Closed { reason }));
+            return;
+        };
+        let shared = Arc::clone(&self.shared);
+        let mut run = Run::opening(key.clone());
+        // Activities that the generation before has left behind are still the run's.
+        run.tasks = self.runs.remove(&key).map(|old| old.tasks).unwrap_or_default();
+        workflow.clone_into(&mut run.workflow);
+        run.generation = before.as_ref().map_or(1, |head| head.generation + 1);
+        run.stamp = before.as_ref().map_or_else(Default::default, |head| head.stamp);
+        let now = shared.clock.now();
+        let at = now.max(run.stamp);
+        let first_operation = before.as_ref().map_or(1, |head| head.next_operation);
+        run.first_operation = first_operation;
+        let begun = Input::new(Observation::Started(Started {
+            workflow: workflow.to_owned(),
+            input,
+            semantics: SEMANTICS,
+            artifact: shared.artifact.to_string(),
+            namespace: key.namespace.clone(),
+            run: key.id.clone(),
+            generation: run.generation,
+            first_operation,
+        }));
+        let mut machine = Machine::new(*definition, &shared.artifact, entropy());
+        run.after.push(After::Started { reply, answer: StartReply::New });
+        match observe(&shared, &run, &mut machine, &begun, at, now) {
+            Ok(step) => {
+                apply(&shared, &mut run, &begun, step);
+                run.changes.next_operation = Some(machine.next_operation());
+                if !machine.is_finished() {
+                    run.machine = Some(machine);
+                }
+            }
+            Err(error) => {
+                tracing::error!(run = %key, code = error.code(), "{error}");
+                run.blocked = Some(BlockedNow::of(&error));
+                run.was_blocked = true;
+                run.changes.next_operation = Some(first_operation);
+                run.changes.enqueue.push(begun.observation);
+                run.changes.blocked = Some(BlockedChange::Put(record_of(&error, &shared.artifact, now)));
+                run.after.push(After::Blocked);
+            }
+        }
+        let mut changes = std::mem::take(&mut run.changes);
+        changes.stamp = at;
+        run.sequence = changes.units.last().map_or(0, perennial::history::Unit::last);
+        run.in_flight = Some(std::mem::take(&mut run.after));
+        let create = Create {
+            run: key.clone(),
+            workflow: workflow.to_owned(),
+            input: digest,
+            after: before.map(|head| head.generation),
+            owner: shared.owner,
+            changes,
+        };
+        self.runs.insert(key.clone(), run);
+        let told = Arc::clone(&shared);
+        shared.store.create(
+            create,
+            Box::new(move |result| {
+                told.tell(&key, Message::Created { run: key.clone(), result });
+            }),
+        );
+    }
+}

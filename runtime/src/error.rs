@@ -1,0 +1,236 @@
+//! What can go wrong for a client.
+
+use std::fmt;
+use std::time::Duration;
+
+use perennial::value::{DecodeError, EncodeError};
+use perennial::{InvalidId, RunKey};
+
+use crate::store::{Status, StoreError};
+
+/// A run that could not be started.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum StartError {
+    /// The id cannot be used.
+    InvalidId(InvalidId),
+    /// The input cannot be stored.
+    Input(EncodeError),
+    /// There is no such workflow in this program.
+    UnknownWorkflow {
+        /// The name that was asked for.
+        name: String,
+        /// The name that is most like it.
+        closest: Option<String>,
+    },
+    /// The input is not what the workflow takes.
+    Undecodable {
+        /// The workflow.
+        workflow: String,
+        /// What does not fit.
+        error: DecodeError,
+    },
+    /// There is a run of that id, of another workflow or with another input.
+    Conflict {
+        /// The run.
+        run: RunKey,
+        /// Its workflow.
+        workflow: String,
+        /// The workflow that was to be started.
+        asked: String,
+        /// The digest of its input.
+        input: String,
+        /// The digest of the input that was given.
+        given: String,
+        /// How it stands.
+        status: Status,
+    },
+    /// The store or the engine could not do it.
+    Unavailable(Unavailable),
+}
+
+/// The store or the engine could not do it.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Unavailable {
+    /// The store said no.
+    Store(StoreError),
+    /// The runtime was stopped before the answer came. Whether it was done is not known: ask again with the
+    /// same id (S4).
+    Stopped,
+}
+
+impl fmt::Display for Unavailable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Store(error) => error.fmt(f),
+            Self::Stopped => f.write_str(
+                "the runtime was stopped before it answered, so it is not known whether this was done\n\n\
+                 help: ask again with the same id once a runtime is there; nothing is done twice",
+            ),
+        }
+    }
+}
+
+impl std::error::Error for Unavailable {}
+
+impl From<StoreError> for Unavailable {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl fmt::Display for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::InvalidId(error) => error.fmt(f),
+            Self::Input(error) => write!(f, "the run was not started, since its input cannot be stored: {error}"),
+            Self::UnknownWorkflow { name, closest } => {
+                write!(f, "no workflow `{}` is registered in this program", name.escape_debug())?;
+                match closest {
+                    Some(closest) => write!(f, "\n\nhelp: there is one called `{closest}`"),
+                    None => f.write_str("\n\nhelp: add it to the runtime's builder with `.workflow(..)`"),
+                }
+            }
+            Self::Undecodable { workflow, error } => {
+                write!(f, "the run was not started, since its input is not what `{workflow}` takes: {error}")
+            }
+            Self::Conflict { run, workflow, asked, input, given, status } => {
+                write!(f, "there is a run {run} already, and it is another one:")?;
+                if workflow == asked {
+                    write!(f, "\n  its input has the digest {}…, this one {}…", cut(input), cut(given))?;
+                } else {
+                    write!(f, "\n  it is one of the workflow `{workflow}`, not of `{asked}`")?;
+                }
+                f.write_str("\n\nhelp: nothing was changed; choose another id")?;
+                if status.is_finished() {
+                    f.write_str(", or begin it anew with `.reuse(Reuse::AfterFinish)`, since it has finished")?;
+                }
+                Ok(())
+            }
+            Self::Unavailable(error) => error.fmt(f),
+        }
+    }
+}
+
+fn cut(digest: &str) -> &str {
+    digest.get(..12).unwrap_or(digest)
+}
+
+impl std::error::Error for StartError {}
+
+impl From<InvalidId> for StartError {
+    fn from(error: InvalidId) -> Self {
+        Self::InvalidId(error)
+    }
+}
+
+impl From<StoreError> for StartError {
+    fn from(error: StoreError) -> Self {
+        Self::Unavailable(error.into())
+    }
+}
+
+/// A run that gave no result.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum RunError<E> {
+    /// It returned an error.
+    Failed(E),
+    /// This program cannot go on with it; nothing is lost, and it goes on when code that fits is started.
+    Blocked {
+        /// The run.
+        run: RunKey,
+        /// The stable code of the error.
+        code: String,
+        /// The whole text of the error.
+        text: String,
+    },
+    /// There is no such run.
+    NotFound {
+        /// The run.
+        run: RunKey,
+    },
+    /// Its result or error is not of the type that is expected.
+    Undecodable {
+        /// The run.
+        run: RunKey,
+        /// What does not fit.
+        error: DecodeError,
+    },
+    /// The store or the engine could not say.
+    Unavailable(Unavailable),
+}
+
+impl<E: fmt::Display> fmt::Display for RunError<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Failed(error) => error.fmt(f),
+            Self::Blocked { text, .. } => f.write_str(text),
+            Self::NotFound { run } => write!(f, "there is no run {run}"),
+            Self::Undecodable { run, error } => write!(f, "what run {run} returned cannot be read: {error}"),
+            Self::Unavailable(error) => error.fmt(f),
+        }
+    }
+}
+
+impl<E: fmt::Debug + fmt::Display> std::error::Error for RunError<E> {}
+
+/// Something about a run that could not be read.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// The id cannot be used.
+    InvalidId(InvalidId),
+    /// There is no such run.
+    NotFound {
+        /// The run.
+        run: RunKey,
+    },
+    /// A cursor that no page has given.
+    InvalidCursor {
+        /// The text.
+        cursor: String,
+    },
+    /// The store or the engine could not say.
+    Unavailable(Unavailable),
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::InvalidId(error) => error.fmt(f),
+            Self::NotFound { run } => write!(f, "there is no run {run}"),
+            Self::InvalidCursor { cursor } => write!(
+                f,
+                "\"{}\" is not the cursor of a page\n\nhelp: use `next` of the page before, as it is",
+                cursor.escape_debug()
+            ),
+            Self::Unavailable(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for ReadError {}
+
+impl From<StoreError> for ReadError {
+    fn from(error: StoreError) -> Self {
+        Self::Unavailable(error.into())
+    }
+}
+
+impl From<InvalidId> for ReadError {
+    fn from(error: InvalidId) -> Self {
+        Self::InvalidId(error)
+    }
+}
+
+/// What a drain has left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use = "attempts that had not ended run again in the next process"]
+pub struct Drained {
+    /// Attempts that had not ended in time. The next process runs them again.
+    pub unfinished: usize,
+    /// How long it took.
+    pub took: Duration,
+}

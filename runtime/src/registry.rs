@@ -1,0 +1,144 @@
+//! What a program can run, and whether that is complete.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::sync::Arc;
+
+use perennial::{ActivityDefinition, CalleeKind, States, WorkflowDefinition};
+
+/// The workflows, activities and application state of a program.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Registry {
+    pub(crate) workflows: HashMap<&'static str, WorkflowDefinition>,
+    pub(crate) activities: HashMap<&'static str, ActivityDefinition>,
+    pub(crate) states: Arc<States>,
+    /// Names that were given twice, with what they name.
+    pub(crate) twice: Vec<(&'static str, &'static str)>,
+}
+
+impl Registry {
+    pub(crate) fn add_workflow(&mut self, workflow: WorkflowDefinition) {
+        let same = |old: &WorkflowDefinition| std::ptr::eq(old.graph, workflow.graph);
+        if self.workflows.insert(workflow.name, workflow).is_some_and(|old| !same(&old)) {
+            self.twice.push(("workflow", workflow.name));
+        }
+    }
+
+    pub(crate) fn add_activity(&mut self, activity: ActivityDefinition) {
+        let same = |old: &ActivityDefinition| std::ptr::fn_addr_eq(old.run, activity.run);
+        if self.activities.insert(activity.name, activity).is_some_and(|old| !same(&old)) {
+            self.twice.push(("activity", activity.name));
+        }
+    }
+
+    /// Checks that all that is known to be needed is there.
+    pub(crate) fn check(&self) -> Result<(), Incomplete> {
+        let mut incomplete = Incomplete::default();
+        for (what, name) in &self.twice {
+            incomplete.twice.push(format!("{what} `{name}`"));
+        }
+        for workflow in self.workflows.values() {
+            let callees = workflow.graph.callees.iter();
+            let activities = callees.filter(|callee| callee.kind == CalleeKind::Activity);
+            for missing in activities.filter(|callee| !self.activities.contains_key(callee.name)) {
+                let names = incomplete.activities.entry(workflow.name.to_owned()).or_default();
+                names.push(missing.name.to_owned());
+            }
+        }
+        for activity in self.activities.values() {
+            for state in (activity.states)().iter().filter(|state| !self.states.has(state)) {
+                let names = incomplete.states.entry(activity.name.to_owned()).or_default();
+                names.push(state.name().to_owned());
+            }
+        }
+        incomplete.twice.sort();
+        incomplete.activities.values_mut().for_each(|names| names.sort());
+        if incomplete == Incomplete::default() { Ok(()) } else { Err(incomplete) }
+    }
+
+    pub(crate) fn closest_workflow(&self, name: &str) -> Option<String> {
+        closest(name, self.workflows.keys().copied())
+    }
+
+    pub(crate) fn closest_activity(&self, name: &str) -> Option<String> {
+        closest(name, self.activities.keys().copied())
+    }
+}
+
+/// What a program lacks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Incomplete {
+    /// Different functions under one name.
+    pub twice: Vec<String>,
+    /// Workflows, each with the activities that it calls and that were not registered.
+    pub activities: BTreeMap<String, Vec<String>>,
+    /// Activities, each with the types of state that it asks for and that were not given.
+    pub states: BTreeMap<String, Vec<String>>,
+}
+
+impl fmt::Display for Incomplete {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the program is not complete, so the runtime does not start")?;
+        for name in &self.twice {
+            write!(f, "\n\n  two different functions are registered as {name}")?;
+            f.write_str("\n  help: give one of them another name with `name = \"..\"`")?;
+        }
+        for (workflow, activities) in &self.activities {
+            let list = activities.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+            write!(f, "\n\n  the workflow `{workflow}` calls {list}, which no one has registered")?;
+            let function = if let [one] = activities.as_slice() {
+                format!(".activity({one})")
+            } else {
+                format!(".activities(({}))", activities.join(", "))
+            };
+            write!(f, "\n  help: add `{function}` to the builder")?;
+        }
+        for (activity, states) in &self.states {
+            for state in states {
+                write!(f, "\n\n  the activity `{activity}` asks for the state `{state}`, which was not given")?;
+                f.write_str("\n  help: add `.state(..)` with a value of that type to the builder")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Incomplete {}
+
+/// The name that is most like `name`, where one is like it at all.
+fn closest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<String> {
+    let near = names.map(|other| (distance(name, other), other));
+    let (distance, best) = near.min()?;
+    (distance <= best.len().max(name.len()) / 3 + 1).then(|| best.to_owned())
+}
+
+/// How many characters must be put in, taken out or changed to make one name of the other.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let change = diagonal + usize::from(x != *y);
+            diagonal = row[j + 1];
+            row[j + 1] = change.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::closest;
+
+    #[test]
+    fn a_mistyped_name_finds_the_one_that_was_meant() {
+        let names = ["charge_card", "refund", "ship"];
+        assert_eq!(closest("charge_crad", names.into_iter()).as_deref(), Some("charge_card"));
+        assert_eq!(closest("refnd", names.into_iter()).as_deref(), Some("refund"));
+        assert_eq!(closest("something_else", names.into_iter()), None);
+        assert_eq!(closest("x", std::iter::empty()), None);
+    }
+}
