@@ -9,7 +9,7 @@ use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{LitStr, Path, Token, Type, Visibility};
+use syn::{LitStr, Path, Signature, Token, Type, Visibility};
 
 use crate::attributes::ItemAttributes;
 use crate::errors::Errors;
@@ -236,8 +236,13 @@ impl<'a> Named<'a> {
         }
     }
 
-    /// Checks of the input types, each spanned to the type, so that an error sits there.
+    /// Checks of several input types, each spanned to its type, so that an error sits there.
+    ///
+    /// The traits check them too, but all at once. A single one needs no second check.
     fn assertions(&self, inputs: &Inputs) -> TokenStream {
+        if inputs.all.len() < 2 {
+            return TokenStream::new();
+        }
         let assertion = |Input { cfg, ty, .. }: &Input| {
             let krate = respanned(self.krate, ty.span());
             let checked = quote_spanned!(ty.span()=> #krate::__private::assert_data::<#ty>());
@@ -263,7 +268,12 @@ fn internal(name: &str) -> Ident {
 ///
 /// They stand on the types of the signature: rustc reports there that one is private where the
 /// function is not.
-fn associated_types(inputs: &Inputs, output: Option<&Type>, broken: bool) -> TokenStream {
+fn associated_types(
+    signature: &Signature,
+    inputs: &Inputs,
+    output: Option<&Type>,
+    broken: bool,
+) -> TokenStream {
     let mut types = match output {
         Some(output) => quote_spanned!(output.span()=> type Output = #output;),
         None => quote!(
@@ -281,7 +291,7 @@ fn associated_types(inputs: &Inputs, output: Option<&Type>, broken: bool) -> Tok
         .first()
         .map_or_else(Span::call_site, |first| first.ty.span());
     for shape in inputs.shapes() {
-        let (cfg, ty) = (&shape.cfg, shape.ty());
+        let (cfg, ty) = (&shape.cfg, shape.ty(signature.paren_token.span.join()));
         types.extend(quote_spanned!(span=> #cfg type Input = #ty;));
     }
     types
@@ -300,12 +310,8 @@ fn unpacked(inputs: &Inputs, input: &Ident) -> TokenStream {
 }
 
 /// The signature of the code itself: always one that can be called, whatever was wrong with it.
-fn code_signature(
-    function: &Function,
-    name: Ident,
-    asyncness: Option<Token![async]>,
-) -> syn::Signature {
-    syn::Signature {
+fn code_signature(function: &Function, name: Ident, asyncness: Option<Token![async]>) -> Signature {
+    Signature {
         constness: None,
         asyncness,
         safety: syn::Safety::Default,

@@ -1,6 +1,6 @@
 //! The arguments after the context: what a call writes into the history.
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use syn::spanned::Spanned;
 use syn::{Attribute, Pat, PatType, Type};
@@ -118,24 +118,24 @@ impl Inputs {
 }
 
 impl Shape<'_> {
-    /// `()`, the bare type, or a tuple.
-    pub(crate) fn ty(&self) -> TokenStream {
-        self.combined(|input| input.ty.to_token_stream())
+    /// `()`, the bare type, or a tuple, whose parentheses stand on `span`: those of the parameters.
+    pub(crate) fn ty(&self, span: Span) -> TokenStream {
+        self.combined(span, |input| input.ty.to_token_stream())
     }
 
     /// The same of the names, which is at once the value and the pattern.
     pub(crate) fn names(&self) -> TokenStream {
-        self.combined(|input| input.name.to_token_stream())
+        self.combined(Span::call_site(), |input| input.name.to_token_stream())
     }
 
-    fn combined(&self, part: impl Fn(&Input) -> TokenStream) -> TokenStream {
-        match self.present[..] {
-            [one] => part(one),
-            _ => {
-                let parts = self.present.iter().map(|input| part(input));
-                quote!((#(#parts),*))
-            }
+    fn combined(&self, span: Span, part: impl Fn(&Input) -> TokenStream) -> TokenStream {
+        if let [one] = self.present[..] {
+            return part(one);
         }
+        let parts = self.present.iter().map(|input| part(input));
+        let mut tuple = Group::new(Delimiter::Parenthesis, quote!(#(#parts),*));
+        tuple.set_span(span);
+        tuple.into_token_stream()
     }
 }
 

@@ -78,7 +78,7 @@ pub(super) fn expand(
         }
         _ => quote!(let _ = (#acx, #input); ::core::unreachable!()),
     };
-    let types = associated_types(&inputs, output.as_ref(), broken);
+    let types = associated_types(&function.sig, &inputs, output.as_ref(), broken);
 
     quote! {
         #callable

@@ -77,7 +77,7 @@ pub(super) fn expand(
         }
         _ => quote!(let _ = (#cx, #input); ::core::unreachable!()),
     };
-    let types = associated_types(&inputs, output.as_ref(), broken);
+    let types = associated_types(&function.sig, &inputs, output.as_ref(), broken);
 
     quote! {
         #callable
