@@ -1,1 +1,11 @@
-//! 
+//! Complete small programs on Perennial, each with its own test.
+//!
+//! * [`mirror`]: mirrors a real directory tree, and goes on where it was after every kill. The binary is
+//!   `src/bin/mirror.rs`, the test `tests/mirror.rs`.
+//!
+//! The binaries are short: arguments, a runtime, what a person sees. What they do is here, where tests and
+//! readers find it.
+
+#![warn(missing_docs)]
+
+pub mod mirror;
