@@ -1,0 +1,9 @@
+//! The code of the book, a module a chapter. The book includes it piece by piece; `tests/book` runs it.
+//!
+//! *First workflow* is a crate of its own and lives in `first-workflow/`.
+
+pub mod activities;
+pub mod determinism;
+pub mod errors;
+pub mod running;
+pub mod waiting;

@@ -1,0 +1,12 @@
+//! The book's code runs, and the book shows what it says.
+//!
+//! `UPDATE_BOOK=1 cargo test -p perennial-book` writes the texts that the book shows anew.
+#![allow(clippy::unwrap_used)]
+
+mod chapters;
+mod compile_errors;
+mod errors;
+mod first_workflow;
+mod pages;
+mod readme;
+mod texts;

@@ -1,0 +1,154 @@
+//! The pages: all code is included, all links lead somewhere, every page is in the summary.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::texts::{book, root};
+
+fn pages() -> Vec<(PathBuf, String)> {
+    let entries = fs::read_dir(book().join("src")).unwrap();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    let mut pages: Vec<_> = paths
+        .filter(|path| path.extension().is_some_and(|e| e == "md"))
+        .map(|path| (path.clone(), fs::read_to_string(path).unwrap()))
+        .collect();
+    pages.sort();
+    pages
+}
+
+/// The file and the anchor of an `{{#include file:anchor}}`.
+fn include(line: &str) -> Option<(&str, Option<&str>)> {
+    let inner = line
+        .trim()
+        .strip_prefix("{{#include ")?
+        .strip_suffix("}}")?;
+    Some(match inner.split_once(':') {
+        None => (inner, None),
+        Some((file, anchor)) => (file, Some(anchor)),
+    })
+}
+
+/// That the file is there, and the anchor in it.
+fn check_include(place: &str, page: &Path, line: &str) {
+    let Some((file, anchor)) = include(line) else {
+        panic!("{place}: `{line}` is no `{{{{#include ..}}}}`");
+    };
+    let code = fs::read_to_string(page.with_file_name(file))
+        .unwrap_or_else(|error| panic!("{place}: {file}: {error}"));
+    if let Some(anchor) = anchor {
+        let marker = |word: &str| {
+            let marker = format!("{word}: {anchor}");
+            code.lines().any(|line| line.trim_end().ends_with(&marker))
+        };
+        let there = marker("ANCHOR") && marker("ANCHOR_END");
+        assert!(there, "{place}: {file} has no anchor `{anchor}`");
+    }
+}
+
+#[test]
+fn every_code_block_is_included_from_a_file_that_is_tested() {
+    let mut blocks = 0;
+    for (path, text) in pages() {
+        let mut inside = false;
+        for (number, line) in text.lines().enumerate() {
+            let place = format!("{}:{}", path.display(), number + 1);
+            match line.trim_start().strip_prefix("```") {
+                Some(language) => {
+                    inside = !inside;
+                    blocks += usize::from(inside);
+                    let said = language.is_empty() != inside;
+                    assert!(said, "{place}: a block says its language where it begins");
+                }
+                None if inside || line.contains("{{#") => check_include(&place, &path, line),
+                None => {}
+            }
+        }
+        assert!(!inside, "{}: a block does not end", path.display());
+    }
+    assert!(blocks > 30, "the test found {blocks} blocks only");
+}
+
+/// The id that mdBook gives to a heading.
+fn id(heading: &str) -> String {
+    heading
+        .trim()
+        .chars()
+        .filter_map(|c| match c {
+            ' ' => Some('-'),
+            c if c.is_alphanumeric() || matches!(c, '_' | '-') => Some(c.to_ascii_lowercase()),
+            _ => None,
+        })
+        .collect()
+}
+
+fn ids(text: &str) -> HashSet<String> {
+    let headings = text.lines().filter(|line| line.starts_with('#'));
+    headings
+        .map(|line| id(line.trim_start_matches('#')))
+        .collect()
+}
+
+/// What `[..](here)` leads to, code blocks left out.
+fn links(text: &str) -> Vec<&str> {
+    let mut in_code = false;
+    let lines = text.lines().filter(|line| {
+        in_code ^= line.trim_start().starts_with("```");
+        !in_code
+    });
+    lines
+        .flat_map(|line| line.split("](").skip(1))
+        .filter_map(|rest| rest.split(')').next())
+        .collect()
+}
+
+fn check_links(path: &Path, text: &str) {
+    for link in links(text) {
+        if link.contains("://") {
+            continue;
+        }
+        let (file, anchor) = link
+            .split_once('#')
+            .map_or((link, None), |(f, a)| (f, Some(a)));
+        let target = if file.is_empty() {
+            path.to_owned()
+        } else {
+            path.with_file_name(file)
+        };
+        assert!(
+            target.exists(),
+            "{}: the link `{link}` leads nowhere",
+            path.display()
+        );
+        if let Some(anchor) = anchor {
+            let there = ids(&fs::read_to_string(&target).unwrap()).contains(anchor);
+            assert!(
+                there,
+                "{}: no heading for the link `{link}`",
+                path.display()
+            );
+        }
+    }
+}
+
+#[test]
+fn every_link_leads_somewhere() {
+    for (path, text) in pages() {
+        check_links(&path, &text);
+    }
+    for name in ["README.md", "CHANGELOG.md"] {
+        let path = root().join(name);
+        check_links(&path, &fs::read_to_string(&path).unwrap());
+    }
+}
+
+#[test]
+fn every_page_is_in_the_summary() {
+    let summary = fs::read_to_string(book().join("src/SUMMARY.md")).unwrap();
+    let listed = links(&summary);
+    for (path, _) in pages() {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let there = name == "SUMMARY.md" || listed.contains(&name);
+        assert!(there, "{name} is not in SUMMARY.md");
+    }
+}
