@@ -95,6 +95,18 @@ pub async fn beside(cx: &Cx, item: String) -> Result<String, Error> {
 }
 // ANCHOR_END: spawn
 
+// ANCHOR: spawn_block
+#[workflow]
+pub async fn twice(cx: &Cx, item: String) -> Result<u64, Error> {
+    let own = cx.clone();
+    let both = cx.spawn(async move {
+        let once = price(&own, item.clone()).await?;
+        Ok::<_, Error>(once + price(&own, item).await?)
+    });
+    both.await
+}
+// ANCHOR_END: spawn_block
+
 // ANCHOR: durable
 #[durable]
 async fn price_with_tax(cx: &Cx, item: &str) -> Result<u64, Error> {

@@ -122,6 +122,7 @@ async fn waiting_for_several_things() {
         .workflow(waiting::total)
         .workflow(waiting::total_two_at_a_time)
         .workflow(waiting::beside)
+        .workflow(waiting::twice)
         .workflow(waiting::basket)
         .activities((waiting::price, waiting::stock, waiting::opinion))
         .start()
@@ -166,6 +167,8 @@ async fn waiting_for_several_things() {
         .await
         .unwrap();
     assert_eq!(run.result().await.unwrap(), "3 at 300");
+    let run = client.start(waiting::twice, "twice", tea()).await.unwrap();
+    assert_eq!(run.result().await.unwrap(), 600);
     let run = client
         .start(waiting::basket, "basket", (tea(), tea()))
         .await
