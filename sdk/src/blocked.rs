@@ -6,6 +6,7 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::history::CallSite;
+use crate::prose::indent;
 use crate::value::EncodeError;
 use crate::{Incompatible, IncompatibleKind};
 
@@ -91,8 +92,9 @@ impl fmt::Display for Panicked {
         write!(
             f,
             "run {run} ({workflow}) is blocked: the workflow's code panicked before event {event} [W101]\n\n  \
-             {message}\n\nNothing was changed. The run is tried again when a program is started that has the \
-             cause repaired."
+             {}\n\nNothing was changed. The run is tried again when a program is started that has the cause \
+             repaired.",
+            indent(message, 2)
         )
     }
 }
@@ -201,8 +203,9 @@ impl fmt::Display for Unstorable {
         } = self;
         write!(
             f,
-            "run {run} ({workflow}) is blocked: event {event} cannot be written [W104]\n\n  {what}: {error}\n\n\
-             Nothing was changed. The run is tried again when a program is started that gives another value."
+            "run {run} ({workflow}) is blocked: event {event} cannot be written [W104]\n\n  {what}: {}\n\n\
+             Nothing was changed. The run is tried again when a program is started that gives another value.",
+            indent(&error.to_string(), 2)
         )
     }
 }

@@ -6,6 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::history::{CallSite, Decision, RecordSource};
+use crate::prose::indent;
 use crate::value::{Difference, Value};
 
 /// What does not fit.
@@ -259,7 +260,7 @@ impl fmt::Display for Incompatible {
             writeln!(f, "      differs     {difference}")?;
         }
         if let Some(detail) = &self.detail {
-            writeln!(f, "      {}", detail.replace('\n', "\n      "))?;
+            writeln!(f, "      {}", indent(detail, 6))?;
         }
         write!(f, "\nNothing was changed. {}", kind.remedy())
     }

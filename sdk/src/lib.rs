@@ -48,7 +48,7 @@ mod incompatible;
 pub mod machine;
 mod outcome;
 pub mod prelude;
-mod shorten;
+mod prose;
 mod time;
 pub mod value;
 pub mod wire;
@@ -76,6 +76,8 @@ pub use workflow::{
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use self::value::{DecodeError, EncodeError, Value};
+
 /// Data that crosses the history: inputs, results, errors and recorded values.
 ///
 /// Implemented for all that is `Serialize + DeserializeOwned + Send + 'static`. Values are stored as JSON,
@@ -85,9 +87,27 @@ use serde::de::DeserializeOwned;
     label = "this type is written to the history",
     note = "derive both serde traits on it: `#[derive(serde::Serialize, serde::Deserialize)]`; it must also be `Send + 'static`"
 )]
-pub trait Data: Serialize + DeserializeOwned + Send + 'static {}
+// Not `: Serialize + DeserializeOwned`: where an associated type is bounded on it, rustc would speak of
+// those traits, at length, and not of this one.
+pub trait Data: Send + 'static {
+    #[doc(hidden)]
+    fn to_value(&self) -> Result<Value, EncodeError>;
+    #[doc(hidden)]
+    fn from_value(value: &Value) -> Result<Self, DecodeError>
+    where
+        Self: Sized;
+}
+
 #[diagnostic::do_not_recommend]
-impl<T: Serialize + DeserializeOwned + Send + 'static> Data for T {}
+impl<T: Serialize + DeserializeOwned + Send + 'static> Data for T {
+    fn to_value(&self) -> Result<Value, EncodeError> {
+        Value::encode(self)
+    }
+
+    fn from_value(value: &Value) -> Result<Self, DecodeError> {
+        value.decode()
+    }
+}
 
 /// What the attributes expand to. Not for use by hand.
 #[doc(hidden)]

@@ -25,9 +25,10 @@ pub trait Workflow: 'static {
 
 /// What a workflow returns: `Result<T, E>`, both of which can be stored.
 #[diagnostic::on_unimplemented(
-    message = "a workflow returns `Result<T, E>`, not `{Self}`",
-    label = "expected `Result<_, _>` of types that can be stored",
-    note = "if nothing can go wrong, return `Result<{Self}, perennial::Never>`; `perennial::Error` takes any error through `?`"
+    message = "a workflow cannot return `{Self}`",
+    label = "expected a `Result` of types that can be stored",
+    note = "derive both serde traits on the value and on the error; the error is also `Display`",
+    note = "`perennial::Error` takes any error through `?`; if nothing can go wrong, `perennial::Never` is an error that cannot be"
 )]
 pub trait WorkflowResult: 'static {
     /// The result.
@@ -187,16 +188,16 @@ impl WorkflowDefinition {
     #[must_use]
     pub fn of<W: Workflow>() -> Self {
         fn build<W: Workflow>(cx: Cx, input: &Value) -> Result<BodyFuture, DecodeError> {
-            let input = input.decode::<W::Input>()?;
+            let input = W::Input::from_value(input)?;
             Ok(Box::pin(async move {
                 match W::body(cx, input).await.into_result() {
-                    Ok(value) => Value::encode(&value).map(Ok),
-                    Err(error) => Value::encode(&error).map(Err),
+                    Ok(value) => value.to_value().map(Ok),
+                    Err(error) => error.to_value().map(Err),
                 }
             }))
         }
         fn accepts<W: Workflow>(input: &Value) -> Result<(), DecodeError> {
-            input.decode::<W::Input>().map(drop)
+            W::Input::from_value(input).map(drop)
         }
         Self {
             name: W::NAME,

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use perennial::value::Value;
 use perennial::{ActivityCx, ActivityDefinition, Attempt, AttemptEnd, Attempted, States};
+use tokio::task::AbortHandle;
 use tracing::Instrument;
 
 use super::Slot;
@@ -35,12 +36,13 @@ pub(crate) enum AttemptReport {
     DeadlineExceeded,
 }
 
-/// Runs the attempt and reports how it ended, once.
+/// Runs the attempt and reports how it ended, once. What is returned stops the attempt, unless it holds its
+/// thread: that cannot be stopped, and only its report is.
 pub(crate) fn run_attempt(
     tokio: &tokio::runtime::Handle,
     order: Order,
     report: impl FnOnce(AttemptReport) + Send + 'static,
-) {
+) -> Option<AbortHandle> {
     let Order { definition, attempt, input, deadline, states, slot } = order;
     let span = tracing::info_span!(
         "activity",
@@ -57,11 +59,15 @@ pub(crate) fn run_attempt(
         Ok(Ok(code)) => code,
         Ok(Err(error)) => {
             let said = format!("the input of `{}`: {error}", definition.name);
-            return report(AttemptReport::Ended(AttemptEnd::Failed(said)));
+            report(AttemptReport::Ended(AttemptEnd::Failed(said)));
+            return None;
         }
-        Err(payload) => return report(AttemptReport::Panicked(panic_text(payload.as_ref()))),
+        Err(payload) => {
+            report(AttemptReport::Panicked(panic_text(payload.as_ref())));
+            return None;
+        }
     };
-    match code {
+    let task = match code {
         Attempted::Asynchronous(mut code) => {
             let guarded = std::future::poll_fn(move |context| {
                 match catch_unwind(AssertUnwindSafe(|| code.as_mut().poll(context))) {
@@ -80,7 +86,7 @@ pub(crate) fn run_attempt(
                 drop(slot);
                 report(end);
             };
-            tokio.spawn(work.instrument(span));
+            tokio.spawn(work.instrument(span))
         }
         Attempted::Blocking(code) => {
             let mut work = tokio.spawn_blocking(move || {
@@ -104,9 +110,10 @@ pub(crate) fn run_attempt(
                     },
                 };
                 report(end);
-            });
+            })
         }
-    }
+    };
+    Some(task.abort_handle())
 }
 
 fn panic_text(payload: &(dyn Any + Send)) -> String {

@@ -53,8 +53,8 @@ impl<W: Workflow> RunHandle<W> {
         })?;
         let undecodable = |error| RunError::Undecodable { run: run(), error };
         match ended.status {
-            Status::Completed => ended.value.decode().map_err(undecodable),
-            _ => Err(ended.value.decode().map_or_else(undecodable, RunError::Failed)),
+            Status::Completed => perennial::Data::from_value(&ended.value).map_err(undecodable),
+            _ => Err(perennial::Data::from_value(&ended.value).map_or_else(undecodable, RunError::Failed)),
         }
     }
 

@@ -52,7 +52,7 @@ pub struct Start<W> {
 
 impl<W: Workflow> Start<W> {
     pub(super) fn new(client: Client, id: Result<RunId, InvalidId>, input: &W::Input) -> Self {
-        Self { client, id, input: Value::encode(input), reuse: Reuse::default(), workflow: PhantomData }
+        Self { client, id, input: perennial::Data::to_value(input), reuse: Reuse::default(), workflow: PhantomData }
     }
 
     /// What to do where there is a finished run of that id.

@@ -191,7 +191,7 @@ pub(super) fn apply(shared: &Shared, run: &mut Run, input: &Input, step: Step) {
                     None => After::WaitForSlot { operation: *operation },
                 });
                 run.changes.tasks.push(TaskChange::Put(task.clone()));
-                run.tasks.insert(*operation, Open { task, input: Some(input.clone()), progress });
+                run.tasks.insert(*operation, Open::new(task, Some(input.clone()), progress));
             }
             Decision::TimerStarted { operation, deadline, .. } => {
                 run.timers.insert((*deadline, *operation));

@@ -105,10 +105,13 @@ impl Shard {
                     match settle::order(&self.shared, run, operation, slot) {
                         Ok(Some(order)) => {
                             let (shared, run, attempt) = (Arc::clone(&self.shared), key.clone(), order.attempt.number);
-                            run_attempt(&self.shared.tokio, order, move |report| {
+                            let attempt = run_attempt(&self.shared.tokio, order, move |report| {
                                 let message = Message::Attempt { run: run.clone(), operation, attempt, report };
                                 shared.tell(&run, message);
                             });
+                            if let Some(open) = self.runs.get_mut(key).and_then(|run| run.tasks.get_mut(&operation)) {
+                                open.attempt = attempt;
+                            }
                         }
                         Ok(None) => {}
                         Err(error) => {

@@ -124,7 +124,7 @@ impl Shard {
         run.inputs.extend(rows.map(|row| Input { observation: row.observation, row: Some((row.arrival, row.at)) }));
         let operations: Vec<u64> = tasks.iter().map(|task| task.operation).collect();
         for task in tasks {
-            run.tasks.insert(task.operation, Open { task, input: None, progress: Progress::Idle });
+            run.tasks.insert(task.operation, Open::new(task, None, Progress::Idle));
         }
         let unfit = blocked.into_iter().find(|record| record.unfit && *record.artifact == *artifact);
         run.blocked = unfit.map(|record| BlockedNow { code: record.code, text: record.text });

@@ -7,6 +7,7 @@ use perennial::machine::{LogLine, Machine};
 use perennial::value::Value;
 use perennial::{RunKey, Timestamp};
 use tokio::sync::oneshot;
+use tokio::task::AbortHandle;
 
 use super::message::{Ended, StartReply};
 use crate::activity::Slot;
@@ -95,6 +96,25 @@ pub(super) struct Open {
     /// Its input, where it has been read.
     pub(super) input: Option<Value>,
     pub(super) progress: Progress,
+    /// Stops the attempt that runs.
+    pub(super) attempt: Option<AbortHandle>,
+}
+
+impl Open {
+    /// An activity about whose attempts nothing has been done.
+    pub(super) fn new(task: Task, input: Option<Value>, progress: Progress) -> Self {
+        Self { task, input, progress, attempt: None }
+    }
+}
+
+/// Whoever forgets an activity, because the engine stops or the run has another owner now, stops it too: the
+/// next owner runs it again.
+impl Drop for Open {
+    fn drop(&mut self) {
+        if let Some(attempt) = &self.attempt {
+            attempt.abort();
+        }
+    }
 }
 
 /// How far an attempt is.

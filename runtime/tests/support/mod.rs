@@ -13,3 +13,11 @@ pub async fn each_store(test: impl AsyncFn(Arc<dyn Store>)) {
     let store = SledStore::options().durability(Durability::Os).open(folder.path()).unwrap();
     test(Arc::new(store)).await;
 }
+
+/// An empty folder in which the embedded store can be durable. The one for temporary files may be in memory.
+pub fn folder_for_sync(name: &str) -> std::path::PathBuf {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}

@@ -72,7 +72,7 @@ impl<A: Activity> IntoFuture for Call<A> {
             operation: ActivityOperation {
                 handle: Handle::new(&self.cx),
                 name: A::NAME,
-                input: Some(Value::encode(&self.input)),
+                input: Some(self.input.to_value()),
                 options: self.overrides.apply(A::OPTIONS),
             },
             types: PhantomData,
@@ -106,9 +106,9 @@ impl<T: Data, R: Data> Future for CallFuture<T, R> {
             return Poll::Pending;
         };
         let decoded = match end {
-            Ok(value) => value.decode().map(Ok),
+            Ok(value) => T::from_value(&value).map(Ok),
             Err(ActivityFailure::Rejected { value }) => {
-                value.decode().map(|why| Err(ActivityError::Rejected(why)))
+                R::from_value(&value).map(|why| Err(ActivityError::Rejected(why)))
             }
             Err(other) => Ok(Err(untyped(other))),
         };

@@ -6,8 +6,8 @@ use std::pin::Pin;
 
 use super::failure::Kind;
 use super::{Activity, ActivityCx, ActivityOptions, ActivityResult, Call, StateType};
-use crate::Cx;
 use crate::value::{DecodeError, EncodeError, Value};
+use crate::{Cx, Data};
 
 /// An attempt of an activity, typed, not yet begun.
 pub struct AttemptFuture<T>(AttemptCode<T>);
@@ -67,9 +67,9 @@ pub enum AttemptEnd {
 
 fn end<T: ActivityResult>(output: T) -> AttemptEnd {
     let stored = match output.into_attempt() {
-        Ok(value) => Value::encode(&value).map(AttemptEnd::Completed),
+        Ok(value) => value.to_value().map(AttemptEnd::Completed),
         Err(failure) => match failure.0 {
-            Kind::Rejected(why) => Value::encode(&why).map(AttemptEnd::Rejected),
+            Kind::Rejected(why) => why.to_value().map(AttemptEnd::Rejected),
             Kind::Transient(message) => return AttemptEnd::Failed(message),
         },
     };
@@ -94,7 +94,7 @@ impl ActivityDefinition {
     #[must_use]
     pub fn of<A: Activity>() -> Self {
         fn run<A: Activity>(acx: ActivityCx, input: &Value) -> Result<Attempted, DecodeError> {
-            let input = input.decode::<A::Input>()?;
+            let input = A::Input::from_value(input)?;
             Ok(match A::run(acx, input).0 {
                 AttemptCode::Asynchronous(code) => {
                     Attempted::Asynchronous(Box::pin(async { end(code.await) }))

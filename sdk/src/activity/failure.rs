@@ -55,10 +55,11 @@ impl<E: std::error::Error, R> From<E> for Failure<R> {
 
 /// What an activity returns: `Result<T, Failure<R>>`, or a plain `Result<T, R>` whose every `Err` is final.
 #[diagnostic::on_unimplemented(
-    message = "an activity returns `Result<T, Failure<R>>`, not `{Self}`",
-    label = "expected `Result<_, _>` of types that can be stored",
-    note = "`Result<T, Failure>` takes any error through `?` and retries it; with a plain `Result<T, R>` every `Err` is final",
-    note = "`T` and `R` must be stored: derive `serde::Serialize` and `serde::Deserialize` on them"
+    message = "an activity cannot return `{Self}`",
+    label = "expected a `Result` of types that can be stored",
+    note = "`Result<T, Failure>` takes any error through `?` and retries it; `Failure<R>` can also reject, finally, with an `R`",
+    note = "with a plain `Result<T, R>` every `Err` is final",
+    note = "derive both serde traits on `T` and on `R`"
 )]
 pub trait ActivityResult: Send + 'static {
     /// The result.

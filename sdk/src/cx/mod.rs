@@ -18,7 +18,8 @@ use crate::{Namespace, RunId};
 /// The workflow's handle: all that it does beyond computing goes through it.
 ///
 /// A workflow takes it as its first parameter, `cx: &Cx`, and hands it on to activities and to
-/// `#[durable]` helpers. A reference is copied freely, into closures and `async move` blocks too.
+/// `#[durable]` helpers. A reference is copied freely, into closures and `async move` blocks too; work for
+/// [`spawn`](Cx::spawn) and [`JoinSet`](crate::JoinSet) may outlive it and takes a clone.
 #[derive(Clone)]
 pub struct Cx(Rc<Core>);
 

@@ -23,9 +23,11 @@ impl Cx {
         let source = RecordSource::Named(name.to_owned());
         let recorded = self.core().record(source, Location::caller(), |_| {
             let value = made.insert(make.take().map(|make| make()));
-            Value::encode(value)
+            value
+                .as_ref()
+                .map_or_else(|| Ok(Value::null()), Data::to_value)
         });
-        match (recorded.map(|value| value.decode()), &made) {
+        match (recorded.map(|value| T::from_value(&value)), &made) {
             // What was made is read back too: live and in replay the caller gets the same.
             (Some(Ok(value)), _) => return value,
             (Some(Err(error)), None) => {

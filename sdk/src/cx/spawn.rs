@@ -7,6 +7,26 @@ impl Cx {
     /// Begins `work` at once, beside what follows. The [`Task`] waits for its result; dropping the `Task`
     /// does not stop the work. What is still open when the workflow returns is dropped, and that is recorded
     /// (S12).
+    ///
+    /// A call of an activity or a timer can be spawned as it is. An `async` block may outlive the reference
+    /// `cx`, so it takes a clone:
+    ///
+    /// ```
+    /// # use perennial::prelude::*;
+    /// # #[activity(pure)]
+    /// # async fn fetch(_acx: &ActivityCx, page: u64) -> Result<u64, Failure> { Ok(page) }
+    /// #[workflow]
+    /// async fn pages(cx: &Cx) -> Result<u64, Error> {
+    ///     let first = cx.spawn(fetch(cx, 1));
+    ///     let own = cx.clone();
+    ///     let rest = cx.spawn(async move {
+    ///         own.sleep(seconds(1)).await?;
+    ///         Ok::<_, Error>(fetch(&own, 2).await? + fetch(&own, 3).await?)
+    ///     });
+    ///     Ok(first.await? + rest.await?)
+    /// }
+    /// # fn main() {}
+    /// ```
     pub fn spawn<F>(&self, work: F) -> Task<F::Output>
     where
         F: Durable,

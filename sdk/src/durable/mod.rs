@@ -37,6 +37,7 @@ use crate::workflow::Site;
     note = "  for `sleep`, `timeout`, `interval`: use `cx.sleep(duration)`",
     note = "  for `spawn` and `JoinHandle`:       use `cx.spawn(..)`, `perennial::join!(a, b)` or a `JoinSet`",
     note = "  for your own `async fn`:            put `#[durable]` on it",
+    note = "  for a boxed future:                 use `BoxDurable`",
     note = "  for another workflow:               start it with the client, or make it a `#[durable]` function"
 )]
 pub trait Durable: IntoFuture {}

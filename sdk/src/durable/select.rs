@@ -77,41 +77,39 @@ pub enum Either<A, B> {
     Second(B),
 }
 
-/// Waits for the first of two futures.
+/// Waits for the first of two futures. Whoever awaits it drops both when it is ready, in source order; an
+/// inner race must not drop its own before.
 #[must_use = "futures do nothing unless they are awaited"]
 pub struct Race<A, B> {
-    // Dropped in this order.
-    first: Option<Pin<Box<A>>>,
-    second: Option<Pin<Box<B>>>,
+    first: Pin<Box<A>>,
+    second: Pin<Box<B>>,
+    ended: bool,
 }
 
 #[doc(hidden)]
 pub fn race<A: Durable, B: Durable>(first: A, second: B) -> Race<A::IntoFuture, B::IntoFuture> {
     Race {
-        first: Some(Box::pin(first.into_future())),
-        second: Some(Box::pin(second.into_future())),
+        first: Box::pin(first.into_future()),
+        second: Box::pin(second.into_future()),
+        ended: false,
     }
 }
 
 impl<A: Future, B: Future> Future for Race<A, B> {
     type Output = Either<A::Output, B::Output>;
 
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let this = self.get_mut();
-        let (Some(first), Some(second)) = (&mut this.first, &mut this.second) else {
-            panic!("a `select!` was awaited again after it had given its result");
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        assert!(
+            !self.ended,
+            "a `select!` was awaited again after it had given its result"
+        );
+        let first = judged(|| self.first.as_mut().poll(context)).map(Either::First);
+        let end = match first {
+            Poll::Pending => judged(|| self.second.as_mut().poll(context)).map(Either::Second),
+            ready => ready,
         };
-        let end = match judged(|| first.as_mut().poll(context)) {
-            Poll::Ready(output) => Either::First(output),
-            Poll::Pending => match judged(|| second.as_mut().poll(context)) {
-                Poll::Ready(output) => Either::Second(output),
-                Poll::Pending => return Poll::Pending,
-            },
-        };
-        // The loser is dropped before the caller goes on.
-        this.first = None;
-        this.second = None;
-        Poll::Ready(end)
+        self.ended = end.is_ready();
+        end
     }
 }
 

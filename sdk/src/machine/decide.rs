@@ -20,7 +20,7 @@ use super::step::{LogLine, Scheduled};
 use crate::ActivityOptions;
 use crate::history::{Decision, RecordSource};
 use crate::incompatible::{IncompatibleKind, Side};
-use crate::shorten::shorten;
+use crate::prose::shorten;
 use crate::value::{EncodeError, Value};
 
 /// The longest line of a log, in bytes; what is longer is cut.

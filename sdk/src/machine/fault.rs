@@ -7,7 +7,7 @@ use super::state::State;
 use super::waits::{polled_too_often, take_foreign};
 use super::{MAX_EVENTS, MAX_POLLS, MAX_SPAWN_DEPTH};
 use crate::incompatible::IncompatibleKind;
-use crate::shorten::shorten;
+use crate::prose::shorten;
 use crate::value::EncodeError;
 use crate::{Blocked, NotDurable, Panicked, Unstorable};
 

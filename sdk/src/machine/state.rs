@@ -189,7 +189,7 @@ impl State {
             workflow: self.workflow,
             event: self.event(),
             message: format!(
-                "the `Cx` was used inside {inside}, which is not run again in replay\n\n  \
+                "the `Cx` was used inside {inside}, which is not run again in replay\n\n\
                  help: make the value first, and then hand it over"
             ),
         }));
@@ -253,10 +253,12 @@ impl State {
         recorded: Option<Side>,
         asked: Option<Side>,
     ) -> Incompatible {
-        let difference = match (&recorded, &asked) {
-            (Some(Side { value: Some(a), .. }), Some(Side { value: Some(b), .. })) => {
-                a.difference(b)
-            }
+        let difference = match (kind, &recorded, &asked) {
+            (
+                IncompatibleKind::ChangedInput,
+                Some(Side { value: Some(a), .. }),
+                Some(Side { value: Some(b), .. }),
+            ) => a.difference(b),
             _ => None,
         };
         Incompatible {
@@ -309,7 +311,8 @@ impl State {
             file: self.relative(place.file()).into(),
             line: place.line(),
             column: place.column(),
-            function: SITE.get().map_or("", |site| site.function).into(),
+            // The await that is being polled may be one of another function.
+            function: "".into(),
         }
     }
 

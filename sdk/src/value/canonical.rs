@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::Value as Json;
 
-use crate::shorten::shorten;
+use crate::prose::shorten;
 
 /// The first place in which two values differ.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

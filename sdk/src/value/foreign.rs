@@ -24,7 +24,7 @@ pub(super) fn check(text: &str) -> Result<(), String> {
         None => Ok(()),
         Some(digits) => Err(format!(
             "the integer {} does not fit into 64 bits",
-            crate::shorten::shorten(digits.to_owned(), 80)
+            crate::prose::shorten(digits.to_owned(), 80)
         )),
     }
 }

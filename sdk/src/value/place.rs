@@ -1,6 +1,6 @@
 //! Where in a value something does not decode (S17). serde_json names a column; people look for a path.
 
-use crate::shorten::shorten;
+use crate::prose::shorten;
 
 /// The longest text of a problem, in bytes: it may quote the value.
 const MAX_PROBLEM: usize = 400;

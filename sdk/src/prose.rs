@@ -1,4 +1,4 @@
-//! Texts of unknown length, in the middle of texts for people.
+//! Texts that others wrote, in the middle of texts for people.
 
 /// Cuts `text` down to about `limit` bytes: its beginning and its end, since both tend to say what it is.
 pub(crate) fn shorten(text: String, limit: usize) -> String {
@@ -15,9 +15,28 @@ pub(crate) fn shorten(text: String, limit: usize) -> String {
     )
 }
 
+/// `text` with each line but the first moved to the right.
+pub(crate) fn indent(text: &str, by: usize) -> String {
+    let mut lines = text.lines();
+    let mut out = lines.next().unwrap_or_default().to_owned();
+    for line in lines {
+        out.push('\n');
+        if !line.is_empty() {
+            out.extend(std::iter::repeat_n(' ', by));
+            out.push_str(line);
+        }
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
-    use super::shorten;
+    use super::{indent, shorten};
+
+    #[test]
+    fn empty_lines_stay_empty() {
+        assert_eq!(indent("a\n\nb\n c", 2), "a\n\n  b\n   c");
+    }
 
     #[test]
     fn both_ends_stay_and_characters_are_not_cut() {

@@ -1,0 +1,53 @@
+//! How the figures are shown.
+
+use std::path::Path;
+
+pub fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted[sorted.len() / 2]
+}
+
+/// On what the figures were measured.
+pub fn machine(folder: &Path, sync: f64) -> String {
+    let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
+    let folder = folder.canonicalize().unwrap();
+    let mounts = read("/proc/mounts");
+    let mount = mounts.lines().filter_map(|line| {
+        let mut fields = line.split(' ').skip(1);
+        let (at, kind) = (fields.next()?, fields.next()?);
+        folder.starts_with(at).then_some((at.len(), kind))
+    });
+    let file_system = mount.max().map_or("unknown", |(_, kind)| kind);
+    let load = read("/proc/loadavg");
+    let load = load.split(' ').next().filter(|load| !load.is_empty()).unwrap_or("unknown");
+    let cores = std::thread::available_parallelism().map_or(0, usize::from);
+    format!("file system {file_system}, {sync:.0} µs a sync, {cores} cores, load {load}\n")
+}
+
+/// One figure.
+pub struct Line {
+    name: &'static str,
+    value: f64,
+    unit: &'static str,
+    ratio: Option<f64>,
+}
+
+impl Line {
+    pub fn new(name: &'static str, value: f64, unit: &'static str, ratio: Option<f64>) -> Self {
+        Self { name, value, unit, ratio }
+    }
+
+    pub fn json(&self) -> String {
+        let Self { name, value, unit, ratio } = self;
+        let round = |number: f64| (number * 1_000.0).round() / 1_000.0;
+        serde_json::json!({ "name": name, "value": round(*value), "unit": unit, "ratio": ratio.map(round) }).to_string()
+    }
+
+    pub fn table(&self) -> String {
+        let Self { name, value, unit, ratio } = self;
+        let value = if *value < 100.0 { format!("{value:.2}") } else { format!("{value:.0}") };
+        let ratio = ratio.map(|ratio| format!("{ratio:.3}")).unwrap_or_default();
+        format!("{name:<16}{value:>12} {unit:<10}{ratio:>8}")
+    }
+}

@@ -1,0 +1,100 @@
+//! The workflows that are measured.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use perennial::history::History;
+use perennial::prelude::*;
+use perennial_runtime::{Builder, Client, IntoStore};
+
+/// When each step of the long run began.
+#[derive(Clone, Default)]
+pub struct Times(Arc<Mutex<Vec<Instant>>>);
+
+#[activity(pure)]
+async fn nothing(_acx: &ActivityCx, n: u64) -> Result<u64, Failure> {
+    Ok(n)
+}
+
+#[activity(pure)]
+async fn timed(acx: &ActivityCx, n: u64) -> Result<u64, Failure> {
+    acx.state::<Times>().0.lock().unwrap().push(Instant::now());
+    Ok(n)
+}
+
+#[workflow]
+pub async fn ten(cx: &Cx, from: u64) -> Result<u64, Error> {
+    let mut n = from;
+    for _ in 0..10 {
+        n = nothing(cx, n).await?;
+    }
+    Ok(n)
+}
+
+#[workflow]
+pub async fn long(cx: &Cx, steps: u64) -> Result<u64, Error> {
+    for n in 0..steps {
+        timed(cx, n).await?;
+    }
+    Ok(steps)
+}
+
+#[workflow]
+pub async fn wide(cx: &Cx, width: u64) -> Result<u64, Error> {
+    let results = join_all((0..width).map(|n| nothing(cx, n))).await;
+    Ok(results.into_iter().flatten().sum())
+}
+
+static TIMES: std::sync::LazyLock<Times> = std::sync::LazyLock::new(Times::default);
+
+pub fn register<S: IntoStore>(builder: Builder<S>) -> Builder<S> {
+    builder.workflow(ten).workflow(long).workflow(wide).activities((nothing, timed)).state(TIMES.clone()).artifact("bench")
+}
+
+/// Steps per second with `in_flight` runs at a time.
+pub async fn ten_steps(client: &Client, in_flight: usize, time: Duration) -> f64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let began = Instant::now();
+    let mut workers = tokio::task::JoinSet::new();
+    for _ in 0..in_flight {
+        let client = client.clone();
+        workers.spawn(async move {
+            let mut steps = 0_u64;
+            while began.elapsed() < time {
+                let id = format!("ten-{}", NEXT.fetch_add(1, Ordering::Relaxed));
+                client.start(ten, id, 0).await.unwrap().result().await.unwrap();
+                steps += 10;
+            }
+            steps
+        });
+    }
+    let steps: u64 = workers.join_all().await.into_iter().sum();
+    steps as f64 / began.elapsed().as_secs_f64()
+}
+
+/// The median time of a run that calls 100 activities at once, in milliseconds.
+pub async fn fan_out(client: &Client, times: usize) -> f64 {
+    let mut took = Vec::new();
+    for n in 0..times {
+        let began = Instant::now();
+        client.start(wide, format!("wide-{n}"), 100).await.unwrap().result().await.unwrap();
+        took.push(began.elapsed().as_secs_f64() * 1e3);
+    }
+    crate::report::median(&took)
+}
+
+const STEPS: usize = 10_000;
+
+/// The time of the last thousand steps of a long run divided by that of the first thousand.
+pub async fn long_run(client: &Client) -> f64 {
+    TIMES.0.lock().unwrap().clear();
+    client.start(long, "long", STEPS as u64).await.unwrap().result().await.unwrap();
+    let times = TIMES.0.lock().unwrap();
+    let span = |from: usize, to: usize| times[to].duration_since(times[from]).as_secs_f64();
+    span(STEPS - 1_001, STEPS - 1) / span(0, 1_000)
+}
+
+pub async fn long_history(client: &Client) -> History {
+    client.run(long, "long").unwrap().history().await.unwrap().history
+}
