@@ -126,7 +126,7 @@ pub async fn check_amount(_acx: &ActivityCx, order: Order) -> Result<(), String>
 // ANCHOR: ends
 #[workflow]
 pub async fn pay(cx: &Cx, order: Order) -> Result<String, Error> {
-    check_amount(cx, order.clone()).await.map_err(Error::new)?;
+    check_amount(cx, order.clone()).await?;
     match charge_card(cx, order).await {
         Ok(receipt) => Ok(format!("paid, {}", receipt.reference)),
         Err(ActivityError::Rejected(Declined { why })) => Ok(format!("not paid: {why}")),

@@ -36,8 +36,8 @@ pub async fn offer(cx: &Cx, item: String) -> Result<String, Error> {
 #[workflow]
 pub async fn strict_offer(cx: &Cx, item: String) -> Result<String, Error> {
     let (price, stock) = try_join!(
-        async { price(cx, item.clone()).await.map_err(Error::new) },
-        async { stock(cx, item.clone()).await.map_err(Error::new) },
+        async { price(cx, item.clone()).await.map_err(Error::from) },
+        async { stock(cx, item.clone()).await.map_err(Error::from) },
     )?;
     Ok(format!("{stock} at {price}"))
 }
