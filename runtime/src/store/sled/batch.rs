@@ -243,3 +243,136 @@ pub(super) fn read_last(value: &[u8]) -> Result<(u64, Vec<Key>), RecordError> {
     }
     Ok((opened.commit, written))
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn db() -> Db {
+        ::sled::Config::new().temporary(true).open().unwrap()
+    }
+
+    fn many(count: u32) -> Changed {
+        (0..count)
+            .map(|number| (number.to_be_bytes().to_vec(), Some(vec![7; 500])))
+            .collect()
+    }
+
+    fn whole(changed: Changed) -> Whole {
+        Whole {
+            commit: 5,
+            last: last_record(5, &changed),
+            changed,
+            ..Whole::default()
+        }
+    }
+
+    fn entries(db: &Db) -> Changed {
+        db.iter()
+            .map(Result::unwrap)
+            .map(|(key, value)| (key.to_vec(), Some(value.to_vec())))
+            .collect()
+    }
+
+    /// What the commit of `changed` leaves, and nothing beside it.
+    fn expected(changed: &Changed) -> Changed {
+        let (key, value) = last_record(5, changed);
+        let mut all = changed.clone();
+        all.insert(key, Some(value));
+        all
+    }
+
+    #[test]
+    fn a_commit_of_any_size_leaves_nothing_but_what_it_says() {
+        for count in [1, 200, 250, 2_000] {
+            let db = db();
+            write(&db, whole(many(count))).unwrap();
+            assert_eq!(entries(&db), expected(&many(count)), "{count}");
+        }
+    }
+
+    /// The states that a crash can leave after each of the batches of a commit that needs several.
+    #[test]
+    fn a_commit_of_several_batches_is_there_as_a_whole_or_not_at_all() {
+        let changed = many(1_000);
+        let (chunks, values) = value::split(5, 0, &changes_content(&changed));
+        let values: Vec<_> = values
+            .into_iter()
+            .map(|(key, value)| (key, Some(value)))
+            .collect();
+        let recovered = |db: &Db| {
+            finish_pending(db).unwrap();
+            let last = crate::store::sled::check::commits(db).unwrap().unwrap();
+            sweep(db, last).unwrap();
+            entries(db)
+        };
+
+        // Not valid yet: the chunks go.
+        for there in [1, 50, values.len()] {
+            let db = db();
+            slices(&db, values[..there].to_vec()).unwrap();
+            assert_eq!(recovered(&db), Changed::new());
+        }
+        // Valid: it is carried out, however much of it was already.
+        let pending = (
+            keys::PENDING.to_vec(),
+            Some(value::chunked(PENDING_VERSION, 5, chunks)),
+        );
+        let last = last_record(5, &changed);
+        // The commits before it.
+        let earlier = (1..5).map(|commit| last_record(commit, &Changed::new()));
+        let earlier: Vec<_> = earlier.map(|(key, value)| (key, Some(value))).collect();
+        let mut all = expected(&changed);
+        all.extend(earlier.clone());
+        for there in [0, 1, 500, 1_000] {
+            let db = db();
+            apply(&db, earlier.clone()).unwrap();
+            slices(&db, values.clone()).unwrap();
+            apply(
+                &db,
+                [pending.clone(), (last.0.clone(), Some(last.1.clone()))],
+            )
+            .unwrap();
+            slices(&db, changed.clone().into_iter().take(there)).unwrap();
+            assert_eq!(recovered(&db), all, "{there}");
+        }
+        // In its places: what is left of the chunks goes.
+        let done = value::inline(PENDING_VERSION, 5, &content(|f| chunks.write(f)));
+        for gone in [0, 1, 50, values.len()] {
+            let db = db();
+            apply(&db, all.clone()).unwrap();
+            apply(&db, [(keys::PENDING.to_vec(), Some(done.clone()))]).unwrap();
+            slices(&db, values[gone..].to_vec()).unwrap();
+            assert_eq!(recovered(&db), all, "{gone}");
+        }
+    }
+
+    #[test]
+    fn a_sweep_leaves_the_chunks_of_commits_that_came() {
+        let db = db();
+        let chunk = |commit, index| (keys::chunk(commit, index), Some(vec![1]));
+        apply(
+            &db,
+            [chunk(4, 0), chunk(5, u32::MAX), chunk(6, 0), chunk(300, 1)],
+        )
+        .unwrap();
+        assert_eq!(sweep(&db, 5).unwrap(), 2);
+        assert_eq!(
+            entries(&db),
+            Changed::from([chunk(4, 0), chunk(5, u32::MAX)])
+        );
+    }
+
+    #[test]
+    fn the_record_of_a_commit_names_some_of_what_it_wrote() {
+        let mut changed = many(40);
+        let run = |number: u8| vec![keys::RUN, number];
+        changed.extend((0..20).map(|number| (run(number), Some(Vec::new()))));
+        changed.insert(run(0), None);
+        let (_, value) = last_record(9, &changed);
+        let (commit, written) = read_last(&value).unwrap();
+        assert_eq!((commit, written.len()), (9, MAX_KEYS));
+        assert_eq!(written[0], run(1));
+    }
+}

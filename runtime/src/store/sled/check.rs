@@ -219,6 +219,10 @@ impl Report {
     }
 
     pub(super) fn note(&mut self, problem: StoreError) {
+        // A damaged unit is met twice: as a record, and as a part of its history.
+        if self.problems.contains(&problem) {
+            return;
+        }
         if self.problems.len() < Self::MAX_PROBLEMS {
             self.problems.push(problem);
         } else {

@@ -17,11 +17,16 @@ pub(super) struct Gate {
 
 struct State {
     db: Result<Db, String>,
+    /// Readers inside.
     readers: usize,
+    /// The writer is inside, or waits for the readers to come out.
+    wanted: bool,
+    /// Counts the writer's turns.
+    turn: u64,
+    /// Readers that came while the writer wanted in: they wait for the end of its turn.
     waiting: usize,
-    writing: bool,
-    /// Readers that waited for the last drain have not been let in yet.
-    readers_first: bool,
+    /// Those of them who have not been inside since: they come before the writer's next turn.
+    admitted: usize,
 }
 
 impl fmt::Debug for Gate {
@@ -35,9 +40,10 @@ impl Gate {
         let state = State {
             db: Ok(db),
             readers: 0,
+            wanted: false,
+            turn: 0,
             waiting: 0,
-            writing: false,
-            readers_first: false,
+            admitted: 0,
         };
         Self {
             state: Mutex::new(state),
@@ -61,16 +67,14 @@ impl Gate {
         read: impl FnOnce(&Db) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let mut state = self.state();
-        if state.writing {
+        if state.wanted {
+            let turn = state.turn;
             state.waiting += 1;
-            while state.writing {
+            while state.turn == turn {
                 state = self.wait(state);
             }
-            state.waiting -= 1;
-            if state.waiting == 0 {
-                state.readers_first = false;
-                self.changed.notify_all();
-            }
+            state.admitted -= 1;
+            self.changed.notify_all();
         }
         let db = match &state.db {
             Ok(db) => db.clone(),
@@ -94,19 +98,23 @@ impl Gate {
     /// acknowledged.
     pub(super) fn write(&self, write: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
         let mut state = self.state();
-        while state.readers > 0 || state.readers_first {
+        while state.admitted > 0 {
             state = self.wait(state);
         }
-        state.writing = true;
+        state.wanted = true;
+        while state.readers > 0 {
+            state = self.wait(state);
+        }
         drop(state);
         let result = write();
         let mut state = self.state();
         let shut = result
             .as_ref()
             .err()
-            .map(|reason| std::mem::replace(&mut state.db, Err(reason.clone())));
-        state.writing = false;
-        state.readers_first = state.waiting > 0;
+            .map(|reason| std::mem::replace(&mut state.db, Err(failed(reason))));
+        state.wanted = false;
+        state.turn += 1;
+        state.admitted = std::mem::take(&mut state.waiting);
         drop(state);
         self.changed.notify_all();
         drop(shut);
@@ -126,6 +134,11 @@ impl Gate {
     }
 }
 
+/// Why a store takes nothing any more after a failed write.
+pub(super) fn failed(reason: &str) -> String {
+    format!("a write failed, and it closed itself: {reason}")
+}
+
 struct Inside<'a>(&'a Gate);
 
 impl Drop for Inside<'_> {
@@ -135,5 +148,72 @@ impl Drop for Inside<'_> {
         if state.readers == 0 {
             self.0.changed.notify_all();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+
+    fn gate() -> Gate {
+        Gate::new(::sled::Config::new().temporary(true).open().unwrap())
+    }
+
+    #[test]
+    fn readers_never_see_what_is_being_written() {
+        const ROUNDS: u64 = 300;
+        let (gate, durable) = (gate(), AtomicBool::new(true));
+        let look = |db: &Db| {
+            assert!(durable.load(Ordering::SeqCst));
+            let read = || db.get("key").unwrap().map(|value| value.to_vec());
+            let before = read();
+            std::thread::yield_now();
+            assert_eq!(before, read());
+            Ok(before == Some(ROUNDS.to_be_bytes().to_vec()))
+        };
+        let db = gate.read(|db| Ok(db.clone())).unwrap();
+        std::thread::scope(|threads| {
+            // They come again and again, and the writer gets its turn all the same; and the other way round.
+            let readers: Vec<_> = (0..3)
+                .map(|_| threads.spawn(|| while !gate.read(look).unwrap() {}))
+                .collect();
+            for round in 1..=ROUNDS {
+                gate.write(|| {
+                    durable.store(false, Ordering::SeqCst);
+                    db.insert("key", &round.to_be_bytes()).unwrap();
+                    std::thread::yield_now();
+                    durable.store(true, Ordering::SeqCst);
+                    Ok(())
+                })
+                .unwrap();
+            }
+            readers
+                .into_iter()
+                .for_each(|reader| reader.join().unwrap());
+        });
+    }
+
+    #[test]
+    fn after_a_failed_write_nobody_is_let_in() {
+        let gate = gate();
+        gate.write(|| Err("no space".into())).unwrap_err();
+        let reason = "a write failed, and it closed itself: no space".to_owned();
+        assert_eq!(gate.read(|_| Ok(())), Err(StoreError::Closed { reason }));
+    }
+
+    #[test]
+    fn a_panic_while_reading_is_an_error_and_the_gate_still_turns() {
+        let gate = gate();
+        let panicked: Result<(), _> = gate.read(|_| panic!("page out of bounds"));
+        assert!(
+            matches!(panicked, Err(StoreError::Io { error, .. }) if error == "page out of bounds")
+        );
+        gate.write(|| Ok(())).unwrap();
+        gate.read(|_| Ok(())).unwrap();
+        gate.close("done");
+        assert!(gate.read(|_| Ok(())).is_err());
     }
 }

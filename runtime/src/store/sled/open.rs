@@ -270,8 +270,9 @@ fn watch(
     })?;
     match opened.recv_timeout(patience) {
         Ok(result) => {
-            let db = result?;
+            // Also when it failed: the thread may take a moment to end.
             let lock = lock.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let db = result?;
             lock.map(|lock| (db, lock))
                 .ok_or(Damage::Silent { waited: patience })
         }
@@ -279,5 +280,67 @@ fn watch(
         Err(RecvTimeoutError::Disconnected) => Err(Damage::Panicked {
             message: "the thread ended".into(),
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    fn lock() -> (tempfile::TempDir, Lock) {
+        let folder = tempfile::tempdir().unwrap();
+        let lock = Lock::acquire(folder.path()).unwrap();
+        (folder, lock)
+    }
+
+    fn refused(found: Result<(Db, Lock), Damage>) -> Damage {
+        found.map(drop).unwrap_err()
+    }
+
+    #[test]
+    fn a_panic_of_sled_is_damage() {
+        let (folder, lock) = lock();
+        let found = refused(watch(lock, LONG, || panic!("page out of bounds")));
+        assert_eq!(
+            found,
+            Damage::Panicked {
+                message: "page out of bounds".into()
+            }
+        );
+        Lock::acquire(folder.path()).unwrap();
+    }
+
+    #[test]
+    fn a_refusal_of_sled_is_damage() {
+        let (_folder, lock) = lock();
+        let found = refused(watch(lock, LONG, || {
+            Err(::sled::Error::ReportableBug("broken".into()))
+        }));
+        assert!(matches!(found, Damage::Refused { error } if error.contains("broken")));
+    }
+
+    /// It may still be writing, so nobody else may open the store.
+    #[test]
+    fn a_sled_that_does_not_answer_is_damage_and_keeps_the_lock() {
+        let (folder, lock) = lock();
+        let (end, ended) = mpsc::channel::<()>();
+        let found = refused(watch(lock, Duration::from_millis(1), move || {
+            let _ = ended.recv();
+            Err(::sled::Error::Unsupported("it is over".into()))
+        }));
+        assert_eq!(
+            found,
+            Damage::Silent {
+                waited: Duration::from_millis(1)
+            }
+        );
+        let held = Lock::acquire(folder.path()).map(drop);
+        assert!(
+            matches!(held, Err(NotLocked::Held(Some(process))) if process == std::process::id())
+        );
+        drop(end);
     }
 }

@@ -12,7 +12,7 @@ use ::sled::Db;
 use super::batch::{self, MAX_BATCH, RESERVED, Whole};
 use super::cache::Cache;
 use super::effects::{Changed, Step};
-use super::gate::Gate;
+use super::gate::{Gate, failed};
 use super::keys::Key;
 use super::lock::{self, Lock};
 use super::problem::guarded;
@@ -326,7 +326,7 @@ impl Writer {
         };
         let fate = written.map_err(|reason| {
             tracing::error!(%reason, store = %self.store.display(), "a write failed; the store takes no more");
-            self.closed = Some(format!("a write failed, and the store closed itself: {reason}"));
+            self.closed = Some(failed(&reason));
             // What sled holds now was never acknowledged; it is looked at when the store is opened again.
             self.db = None;
             StoreError::Unknown { reason }

@@ -1,0 +1,14 @@
+//! What only the store in a folder has to show: its promises about files, processes and damage.
+
+#![allow(clippy::unwrap_used)]
+
+#[path = "sled_store/child.rs"]
+mod child;
+#[path = "sled_store/damage.rs"]
+mod damage;
+#[path = "sled_store/files.rs"]
+mod files;
+#[path = "sled_store/process.rs"]
+mod process;
+#[path = "sled_store/world.rs"]
+mod world;

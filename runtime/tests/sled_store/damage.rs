@@ -1,0 +1,204 @@
+//! Damage: an exact error, never an empty store, and nothing is written afterwards.
+
+use std::fs;
+
+use perennial::wire::{RecordError, RecordWriter};
+use perennial_runtime::store::sled::{Damage, Tamper};
+use perennial_runtime::store::{OpenError, StoreError};
+
+use crate::world::{World, begin, commit, copy, run, sequence};
+
+fn damage(world: &World) -> Damage {
+    match world.refusal() {
+        OpenError::Damaged { damage, .. } => damage,
+        error => panic!("{error}"),
+    }
+}
+
+#[test]
+fn a_store_of_newer_software_is_told_apart() {
+    let world = World::with_units(1);
+    let mut state = RecordWriter::new(1);
+    state.fields().number(1, 99);
+    state.fields().number(2, 1);
+    state.fields().number(3, 1);
+    fs::write(world.file("perennial.state"), state.finish()).unwrap();
+    let db = fs::read(world.file("sled/db")).unwrap();
+    let error = world.refusal();
+    assert_eq!(
+        error,
+        OpenError::Newer {
+            folder: world.path(),
+            format: 99,
+            understood: 1
+        }
+    );
+    insta::assert_snapshot!(world.text(&error));
+    assert_eq!(fs::read(world.file("sled/db")).unwrap(), db);
+}
+
+#[test]
+fn a_state_file_that_is_lost_or_changed_is_noticed() {
+    let world = World::with_units(1);
+    let state = world.file("perennial.state");
+    let mut bytes = fs::read(&state).unwrap();
+    bytes[7] ^= 1;
+    fs::write(&state, bytes).unwrap();
+    let problem = RecordError::Damaged {
+        problem: "the checksum does not fit",
+    };
+    assert_eq!(damage(&world), Damage::StateUnreadable { problem });
+    fs::remove_file(&state).unwrap();
+    assert_eq!(damage(&world), Damage::StateMissing);
+}
+
+#[test]
+fn a_database_that_is_gone_is_not_taken_for_a_new_store() {
+    let world = World::with_units(5);
+    fs::remove_file(world.file("sled/db")).unwrap();
+    let error = world.refusal();
+    insta::assert_snapshot!(world.text(&error));
+    assert!(matches!(
+        error,
+        OpenError::Damaged {
+            damage: Damage::Empty { .. },
+            ..
+        }
+    ));
+    assert!(!world.file("sled/db").exists(), "a new one was made");
+    // It stays like that, also with everything of sled's gone.
+    fs::remove_dir_all(world.file("sled")).unwrap();
+    assert!(matches!(damage(&world), Damage::Empty { .. }));
+}
+
+#[test]
+fn an_empty_database_in_the_place_of_a_full_one_is_noticed() {
+    let (world, empty) = (World::with_units(5), World::new());
+    drop(empty.open());
+    fs::remove_dir_all(world.file("sled")).unwrap();
+    copy(&empty.file("sled"), &world.file("sled"));
+    assert!(matches!(damage(&world), Damage::Empty { acknowledged } if acknowledged >= 5));
+    // Also the second time, when sled has written to it.
+    assert!(matches!(damage(&world), Damage::Empty { .. }));
+}
+
+#[test]
+fn an_older_database_in_the_place_of_a_newer_one_is_noticed() {
+    let world = World::with_units(5);
+    let old = World::new();
+    copy(&world.path(), &old.path());
+    let store = world.open();
+    for number in 6..=9 {
+        commit(&store, &run("order-42"), number).unwrap();
+    }
+    drop(store);
+    fs::remove_dir_all(world.file("sled")).unwrap();
+    copy(&old.file("sled"), &world.file("sled"));
+    let error = world.refusal();
+    let OpenError::Damaged {
+        damage: Damage::Behind {
+            acknowledged,
+            found,
+        },
+        ..
+    } = error
+    else {
+        panic!("{error}")
+    };
+    assert_eq!(acknowledged - found, 4);
+
+    // The copy that this opening made is still what it was when it has been tried again.
+    let copied = world.file("db.under-recovery");
+    let again = world.refusal();
+    assert!(matches!(&again, OpenError::Damaged { copy: Some(copy), .. } if *copy == copied));
+    let first = fs::read(&copied).unwrap();
+    world.refusal();
+    assert_eq!(fs::read(&copied).unwrap(), first);
+}
+
+#[test]
+fn a_commit_that_is_missing_before_the_last_is_noticed() {
+    let world = World::with_units(9);
+    let store = world.open();
+    store.tamper(Tamper::LoseCommit(7)).unwrap();
+    drop(store);
+    assert!(matches!(
+        damage(&world),
+        Damage::CommitMissing { commit: 7, .. }
+    ));
+}
+
+#[test]
+fn a_damaged_newest_record_is_noticed_when_the_store_is_opened() {
+    let order = run("order-42");
+    for tamper in [
+        Tamper::FlipHead(&order),
+        Tamper::FlipUnit(&order, 1, 5),
+        Tamper::LoseUnit(&order, 1, 5),
+    ] {
+        let world = World::with_units(5);
+        let store = world.open();
+        store.tamper(tamper).unwrap();
+        drop(store);
+        let found = damage(&world);
+        let Damage::Record {
+            error: StoreError::Damaged { place, .. },
+        } = &found
+        else {
+            panic!("{found}")
+        };
+        assert!(place.contains("order-42"), "{place}");
+    }
+}
+
+#[test]
+fn bytes_that_sled_does_not_understand_are_an_error_or_harmless_but_no_loss() {
+    let world = World::with_units(200);
+    let size = fs::read(world.file("sled/db")).unwrap().len();
+    let mut damaged = 0;
+    for place in 0..24 {
+        let copied = World::new();
+        copy(&world.path(), &copied.path());
+        let db = copied.file("sled/db");
+        let mut bytes = fs::read(&db).unwrap();
+        let at = size * place / 24;
+        bytes[at..(at + 40).min(size)].fill(0xff);
+        fs::write(&db, bytes).unwrap();
+        match copied.try_open() {
+            Ok(store) => {
+                let order = run("order-42");
+                let noticed = match store.verify() {
+                    Ok(report) => !report.is_whole() || sequence(&store, &order) == 200,
+                    Err(_) => true,
+                };
+                assert!(noticed, "at {at} something was lost and nobody said so");
+            }
+            Err(OpenError::Damaged { .. }) => damaged += 1,
+            Err(error) => panic!("{error}"),
+        }
+    }
+    assert!(damaged > 0, "nothing was noticed");
+}
+
+#[test]
+fn a_verification_tells_what_is_wrong_and_counts_what_is_there() {
+    let world = World::with_units(9);
+    let store = world.open();
+    begin(&store, &run("other"));
+    commit(&store, &run("other"), 1).unwrap();
+    let report = store.verify().unwrap();
+    assert!(report.is_whole());
+    assert_eq!(
+        (report.runs, report.generations, report.units, report.events),
+        (2, 2, 10, 10)
+    );
+
+    let order = run("order-42");
+    store.tamper(Tamper::FlipUnit(&order, 1, 4)).unwrap();
+    store.tamper(Tamper::LoseUnit(&run("other"), 1, 1)).unwrap();
+    let report = store.verify().unwrap();
+    let texts: Vec<_> = report.problems.iter().map(ToString::to_string).collect();
+    insta::assert_snapshot!(texts.join("\n---\n"));
+    // What is not touched is still read and written.
+    commit(&store, &order, 10).unwrap();
+}
