@@ -1,5 +1,12 @@
 //! *Errors*: a workflow, and changes of it that do not fit histories that it wrote.
 
+pub mod changed;
+pub mod changed_input;
+pub mod does_not_decode;
+pub mod inserted;
+pub mod left_over;
+pub mod removed;
+
 use std::sync::Arc;
 
 use perennial::prelude::*;
@@ -57,108 +64,6 @@ pub async fn fulfil(cx: &Cx, order: Order) -> Result<String, Error> {
     Ok(parcel?)
 }
 // ANCHOR_END: fulfil
-
-/// H201.
-pub mod changed {
-    use super::*;
-
-    // ANCHOR: changed
-    #[workflow]
-    pub async fn fulfil(cx: &Cx, order: Order) -> Result<String, Error> {
-        let receipt = charge_card(cx, order.clone()).await?;
-        let (parcel, _) = join!(pack(cx, order), send_receipt(cx, receipt));
-        Ok(parcel?)
-    }
-    // ANCHOR_END: changed
-}
-
-/// H202.
-pub mod changed_input {
-    use super::*;
-
-    // ANCHOR: changed_input
-    #[workflow]
-    pub async fn fulfil(cx: &Cx, mut order: Order) -> Result<String, Error> {
-        order.cents += 490; // postage
-        let receipt = charge_card(cx, order.clone()).await?;
-        let (parcel, _) = join!(ship(cx, order), send_receipt(cx, receipt));
-        Ok(parcel?)
-    }
-    // ANCHOR_END: changed_input
-}
-
-/// H203.
-pub mod inserted {
-    use super::*;
-
-    // ANCHOR: inserted
-    #[workflow]
-    pub async fn fulfil(cx: &Cx, order: Order) -> Result<String, Error> {
-        let receipt = charge_card(cx, order.clone()).await?;
-        let (parcel, _, _) = join!(
-            ship(cx, order.clone()),
-            send_receipt(cx, receipt),
-            pack(cx, order),
-        );
-        Ok(parcel?)
-    }
-    // ANCHOR_END: inserted
-}
-
-/// H204.
-pub mod removed {
-    use super::*;
-
-    // ANCHOR: removed
-    #[workflow]
-    pub async fn fulfil(cx: &Cx, order: Order) -> Result<String, Error> {
-        charge_card(cx, order.clone()).await?;
-        Ok(ship(cx, order).await?)
-    }
-    // ANCHOR_END: removed
-}
-
-/// H206.
-pub mod left_over {
-    use super::*;
-
-    // ANCHOR: left_over
-    #[workflow]
-    pub async fn fulfil(cx: &Cx, order: Order) -> Result<String, Error> {
-        let receipt = charge_card(cx, order).await?;
-        Ok(receipt.reference)
-    }
-    // ANCHOR_END: left_over
-}
-
-/// H210.
-pub mod does_not_decode {
-    use super::{Order, send_receipt, ship};
-    use perennial::prelude::*;
-    use serde::{Deserialize, Serialize};
-
-    // ANCHOR: does_not_decode
-    #[derive(Clone, Debug, Serialize, Deserialize)]
-    pub struct Receipt {
-        pub reference: String,
-        pub bank: String, // new, and no receipt of old has it
-    }
-
-    #[activity(idempotent)]
-    pub async fn charge_card(acx: &ActivityCx, _order: Order) -> Result<Receipt, Failure> {
-        let (reference, bank) = (acx.idempotency_key(), "First".to_owned());
-        Ok(Receipt { reference, bank })
-    }
-    // ANCHOR_END: does_not_decode
-
-    #[workflow]
-    pub async fn fulfil(cx: &Cx, order: Order) -> Result<String, Error> {
-        let Receipt { reference, .. } = charge_card(cx, order.clone()).await?;
-        let receipt = super::Receipt { reference };
-        let (parcel, _) = join!(ship(cx, order), send_receipt(cx, receipt));
-        Ok(parcel?)
-    }
-}
 
 // ANCHOR: panicked
 #[workflow]
