@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::fmt;
+use std::hash::{DefaultHasher, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +10,6 @@ use std::time::Duration;
 use perennial::{
     ActivityDefinition, ActivityFn, ActivitySet, States, WorkflowDefinition, WorkflowFn,
 };
-use sha2::{Digest as _, Sha256};
 
 use crate::Runtime;
 use crate::clock::{Clock, SystemClock};
@@ -209,11 +209,15 @@ impl<S: IntoStore> Builder<S> {
     }
 }
 
-/// The first twelve digits of the SHA-256 of the running executable.
+/// A digest of the running executable. It tells one build from another and protects against nobody, so it is
+/// the standard library's quick one: in a debug build a cryptographic one takes seconds.
 fn executable_digest() -> String {
-    let digest = std::env::current_exe().and_then(std::fs::read).map(|bytes| Sha256::digest(&bytes));
-    match digest {
-        Ok(digest) => digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect(),
+    match std::env::current_exe().and_then(std::fs::read) {
+        Ok(bytes) => {
+            let mut hasher = DefaultHasher::new();
+            hasher.write(&bytes);
+            format!("{:016x}", hasher.finish())
+        }
         // Two programs that cannot be told apart would be taken for one, so this one is only itself.
         Err(_) => crate::generate_run_id().to_string(),
     }

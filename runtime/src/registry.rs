@@ -87,12 +87,7 @@ impl fmt::Display for Incomplete {
         for (workflow, activities) in &self.activities {
             let list = activities.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
             write!(f, "\n\n  the workflow `{workflow}` calls {list}, which no one has registered")?;
-            let function = if let [one] = activities.as_slice() {
-                format!(".activity({one})")
-            } else {
-                format!(".activities(({}))", activities.join(", "))
-            };
-            write!(f, "\n  help: add `{function}` to the builder")?;
+            f.write_str("\n  help: add each to the builder with `.activity(..)`, or all with `.activities((.., ..))`")?;
         }
         for (activity, states) in &self.states {
             for state in states {

@@ -20,7 +20,7 @@ pub trait Workflow: 'static {
     type Output: WorkflowResult;
 
     /// The function.
-    fn body(cx: Cx, input: Self::Input) -> impl Future<Output = Self::Output>;
+    fn body(cx: &'static Cx, input: Self::Input) -> impl Future<Output = Self::Output>;
 }
 
 /// What a workflow returns: `Result<T, E>`, both of which can be stored.
@@ -178,7 +178,7 @@ pub struct WorkflowDefinition {
     /// What the attribute saw in its body.
     pub graph: &'static Graph,
     /// Makes the future that runs the function over an input.
-    pub build: fn(Cx, &Value) -> Result<BodyFuture, DecodeError>,
+    pub build: fn(&'static Cx, &Value) -> Result<BodyFuture, DecodeError>,
     /// Whether an input decodes.
     pub accepts: fn(&Value) -> Result<(), DecodeError>,
 }
@@ -187,7 +187,7 @@ impl WorkflowDefinition {
     /// The definition of `W`.
     #[must_use]
     pub fn of<W: Workflow>() -> Self {
-        fn build<W: Workflow>(cx: Cx, input: &Value) -> Result<BodyFuture, DecodeError> {
+        fn build<W: Workflow>(cx: &'static Cx, input: &Value) -> Result<BodyFuture, DecodeError> {
             let input = W::Input::from_value(input)?;
             Ok(Box::pin(async move {
                 match W::body(cx, input).await.into_result() {

@@ -143,13 +143,12 @@ async fn work(cx: &Cx, n: u32) -> Result<u32, Error> {
     let l: Vec<_> = join_all((0..3).map(|n| ship(cx, n))).await;
     let mut set = JoinSet::new(cx);
     for n in 0..3 {
-        set.submit(ship(cx, n));
+        set.submit(async move { ship(cx, n).await });
     }
     while let Some(done) = set.next().await {
         done?;
     }
-    let own = cx.clone();
-    let task = cx.spawn(async move { ship(&own, 7).await });
+    let task = cx.spawn(async move { ship(cx, 7).await });
     cx.spawn(ship(cx, 8)).await?;
 
     // In macros whose grammar is known.

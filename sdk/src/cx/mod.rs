@@ -1,15 +1,18 @@
 //! What a workflow can do.
 
 mod draw;
+mod lent;
 mod log;
 mod record;
 mod spawn;
 mod time;
 
+use std::cell::RefCell;
 use std::fmt;
 use std::rc::Rc;
 
 pub use draw::Draw;
+pub(crate) use lent::Lent;
 pub use time::Sleep;
 
 use crate::machine::Core;
@@ -18,18 +21,21 @@ use crate::{Namespace, RunId};
 /// The workflow's handle: all that it does beyond computing goes through it.
 ///
 /// A workflow takes it as its first parameter, `cx: &Cx`, and hands it on to activities and to
-/// `#[durable]` helpers. A reference is copied freely, into closures and `async move` blocks too; work for
-/// [`spawn`](Cx::spawn) and [`JoinSet`](crate::JoinSet) may outlive it and takes a clone.
+/// `#[durable]` helpers. The reference is copied freely, into closures and `async move` blocks too, those
+/// for [`spawn`](Cx::spawn) and [`JoinSet`](crate::JoinSet) included: it is good for as long as the run is
+/// in memory. (A `#[durable]` helper that spawns such blocks says so: `cx: &'static Cx`.)
 #[derive(Clone)]
-pub struct Cx(Rc<Core>);
+pub struct Cx(RefCell<Option<Rc<Core>>>);
 
 impl Cx {
-    pub(crate) fn new(core: &Rc<Core>) -> Self {
-        Self(Rc::clone(core))
-    }
-
-    pub(crate) fn core(&self) -> &Rc<Core> {
-        &self.0
+    /// # Panics
+    ///
+    /// When it is used after its run has left the memory, as by what the workflow has put into a static.
+    pub(crate) fn core(&self) -> Rc<Core> {
+        match &*self.0.borrow() {
+            Some(core) => Rc::clone(core),
+            None => panic!("a workflow's `cx` was used after its run had left the memory"),
+        }
     }
 
     /// The id of this run.
@@ -45,7 +51,7 @@ impl Cx {
     }
 
     fn key(&self) -> crate::RunKey {
-        match self.0.run() {
+        match self.core().run() {
             Some(key) => key,
             None => unreachable!("a workflow's code runs after its first event"),
         }
@@ -55,7 +61,14 @@ impl Cx {
 impl fmt::Debug for Cx {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Cx")
-            .field(&self.0.run().map(|run| run.to_string()))
+            .field(
+                &self
+                    .0
+                    .borrow()
+                    .as_ref()
+                    .and_then(|core| core.run())
+                    .map(|run| run.to_string()),
+            )
             .finish()
     }
 }

@@ -9,7 +9,7 @@ use std::task::{Poll, Waker};
 use super::Entropy;
 use super::state::{Kind, Made, Operation, Resolution, Resolved, State};
 use super::tasks::Tasks;
-use super::waits::{reset, wait};
+use super::waits::{may_poll, reset, wait};
 use crate::history::{Decision, OpenOperation, Started};
 use crate::incompatible::{IncompatibleKind, Side};
 use crate::workflow::Site;
@@ -197,7 +197,10 @@ impl Core {
     pub(super) fn poll_operation(&self, number: u64, waker: &Waker) -> Poll<Resolved> {
         let known = {
             let state = &mut *self.state.borrow_mut();
-            if state.error.is_some() {
+            if !may_poll() {
+                state.polled_too_often();
+            }
+            if state.go_on().is_none() {
                 return Poll::Pending;
             }
             let Some(operation) = state.operations.get_mut(&number) else {

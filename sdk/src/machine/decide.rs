@@ -53,7 +53,8 @@ impl Core {
         options: ActivityOptions,
     ) -> Option<u64> {
         let state = &mut *self.deciding()?;
-        state.may_open()?;
+        state.may_open();
+        state.go_on()?;
         let operation = state.next_operation;
         match state.next_expected() {
             None => {
@@ -78,9 +79,11 @@ impl Core {
             })) if o == operation && n == name && i.same(&input) => {}
             Some(recorded) => {
                 let kind = match &recorded {
-                    Some(Decision::ActivityScheduled { name: n, .. }) if n == name => {
-                        IncompatibleKind::ChangedInput
-                    }
+                    Some(Decision::ActivityScheduled {
+                        operation: o,
+                        name: n,
+                        ..
+                    }) if *o == operation && n == name => IncompatibleKind::ChangedInput,
                     _ => IncompatibleKind::Changed,
                 };
                 let asked = Side {
@@ -104,7 +107,8 @@ impl Core {
 
     pub(super) fn start_timer(&self, until: Until) -> Option<u64> {
         let state = &mut *self.deciding()?;
-        state.may_open()?;
+        state.may_open();
+        state.go_on()?;
         let operation = state.next_operation;
         let deadline = match state.next_expected() {
             None => {

@@ -5,7 +5,7 @@ use std::any::Any;
 use super::core::Core;
 use super::state::State;
 use super::waits::{polled_too_often, take_foreign};
-use super::{MAX_EVENTS, MAX_POLLS, MAX_SPAWN_DEPTH};
+use super::{MAX_EVENTS, MAX_SPAWN_DEPTH};
 use crate::incompatible::IncompatibleKind;
 use crate::prose::shorten;
 use crate::value::EncodeError;
@@ -101,7 +101,7 @@ impl Core {
                 site: site.map(|site| state.call_site(site)),
             }));
         } else if polled_too_often() {
-            state.error = Some(state.runaway("polls after one event", MAX_POLLS as u64));
+            state.polled_too_often();
         }
     }
 }
@@ -122,8 +122,7 @@ impl State {
             self.misused::<()>(inside);
         }
         if self.error.is_none() && depth >= MAX_SPAWN_DEPTH {
-            self.error =
-                Some(self.runaway("tasks that begin inside each other", MAX_SPAWN_DEPTH as u64));
+            self.run_away::<()>("tasks that begin inside each other", MAX_SPAWN_DEPTH as u64);
         }
         self.step("tasks begun after one event")
     }

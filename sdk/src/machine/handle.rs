@@ -20,7 +20,7 @@ pub(crate) struct Handle {
 impl Handle {
     pub(crate) fn new(cx: &Cx) -> Self {
         Self {
-            core: Rc::clone(cx.core()),
+            core: cx.core(),
             number: None,
             resolved: None,
         }

@@ -37,10 +37,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
+use crate::cx::Lent;
 use crate::history::{ActivityFailure, Decision, Observation, SEMANTICS, Started, Unit};
 use crate::incompatible::IncompatibleKind;
 use crate::workflow::BodyFuture;
-use crate::{Blocked, Cx, Timestamp, WorkflowDefinition};
+use crate::{Blocked, Timestamp, WorkflowDefinition};
 
 /// The most commands that may follow one observation (S15).
 pub const MAX_COMMANDS: usize = 10_000;
@@ -66,6 +67,8 @@ pub struct Machine {
     definition: WorkflowDefinition,
     core: Rc<Core>,
     root: Option<BodyFuture>,
+    /// What the workflow's code knows as its `cx`.
+    lent: Option<Lent>,
     root_flag: Arc<Flag>,
     waker: Waker,
     next_event: u64,
@@ -90,6 +93,7 @@ impl Machine {
             definition,
             core: Rc::new(core),
             root: None,
+            lent: None,
             root_flag,
             waker,
             next_event: 1,
@@ -278,7 +282,8 @@ impl Machine {
             );
             return Err(self.refused(IncompatibleKind::Damaged, detail));
         }
-        match (self.definition.build)(Cx::new(&self.core), &started.input) {
+        let lent = self.lent.insert(Lent::new(&self.core));
+        match (self.definition.build)(lent.get(), &started.input) {
             Ok(root) => self.root = Some(root),
             Err(error) => {
                 let detail = format!("the input: {error}");
@@ -338,6 +343,8 @@ impl Drop for Machine {
         let root = self.root.take();
         let _ = catch_unwind(AssertUnwindSafe(|| drop(root)));
         self.core.discard_tasks();
+        // Last: what was just dropped may use it.
+        self.lent = None;
     }
 }
 

@@ -8,7 +8,7 @@ use std::task::Waker;
 
 use super::core::SITE;
 use super::step::{LogLine, Scheduled};
-use super::{ActivityEnd, MAX_COMMANDS, MAX_OPEN, MAX_UNIT_BYTES};
+use super::{ActivityEnd, MAX_COMMANDS, MAX_OPEN, MAX_POLLS, MAX_UNIT_BYTES};
 use crate::history::{CallSite, Decision};
 use crate::incompatible::{Incompatible, IncompatibleKind, Side};
 use crate::workflow::Site;
@@ -165,8 +165,15 @@ impl State {
         self.go_on()
     }
 
-    /// `None` after an error. Code that never waits gives nobody else a chance to stop it, so it is stopped
-    /// by unwinding once it has had its share of chances.
+    /// Things wake each other, or one is asked again and again, without end.
+    pub(super) fn polled_too_often(&mut self) {
+        if self.error.is_none() {
+            self.run_away::<()>("polls after one event", MAX_POLLS as u64);
+        }
+    }
+
+    /// `None` after an error. Code that goes on regardless and never waits gives nobody else a chance to stop
+    /// it, so it is stopped by unwinding once it has had its share of chances.
     pub(super) fn go_on(&mut self) -> Option<()> {
         if self.error.is_none() {
             return Some(());
@@ -178,7 +185,7 @@ impl State {
         None
     }
 
-    fn run_away<T>(&mut self, what: &'static str, limit: u64) -> Option<T> {
+    pub(super) fn run_away<T>(&mut self, what: &'static str, limit: u64) -> Option<T> {
         self.error = Some(self.runaway(what, limit));
         None
     }

@@ -2,6 +2,7 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
+use syn::{FnArg, Lifetime, Signature, Type};
 
 use super::{Named, associated_types, code_signature, internal, prescribed, unpacked};
 use crate::attributes::ItemAttributes;
@@ -61,7 +62,8 @@ pub(super) fn expand(
         .sig
         .asyncness
         .or_else(|| Some(syn::Token![async](function.sig.fn_token.span)));
-    let signature = code_signature(&function, code.clone(), asyncness);
+    let mut signature = code_signature(&function, code.clone(), asyncness);
+    lend(&mut signature);
 
     let (cx, input) = (internal("cx"), internal("input"));
     let run = match &context {
@@ -69,9 +71,9 @@ pub(super) fn expand(
             let unpacked = unpacked(&inputs, &input);
             let arguments = inputs.passed_on();
             let cx = if context.borrowed {
-                quote_spanned!(context.span=> &#cx)
-            } else {
                 quote_spanned!(context.span=> #cx)
+            } else {
+                quote_spanned!(context.span=> ::core::clone::Clone::clone(#cx))
             };
             quote!(#unpacked #code(#cx, #arguments).await)
         }
@@ -104,11 +106,21 @@ pub(super) fn expand(
                 const NAME: &'static str = #name;
                 const GRAPH: &'static #krate::Graph = &__GRAPH;
                 #types
-                async fn body(#cx: #krate::Cx, #input: Self::Input) -> Self::Output {
+                async fn body(#cx: &'static #krate::Cx, #input: Self::Input) -> Self::Output {
                     #run
                 }
             }
         };
+    }
+}
+
+/// The workflow's `cx: &Cx` is `&'static Cx`, so that blocks that are spawned can take it along.
+fn lend(signature: &mut Signature) {
+    if let Some(FnArg::Typed(context)) = signature.inputs.first_mut()
+        && let Type::Reference(reference) = &mut *context.ty
+    {
+        let span = reference.and_token.span;
+        reference.lifetime.get_or_insert_with(|| Lifetime::new("'static", span));
     }
 }
 
