@@ -253,8 +253,12 @@ impl fmt::Display for Incompatible {
             kind.name()
         )?;
         if recorded.is_some() || asked.is_some() {
-            side(f, "recorded", recorded.as_ref(), &self.started_by)?;
-            side(f, "this code", asked.as_ref(), &self.artifact)?;
+            let nothing = match kind {
+                IncompatibleKind::LeftOver => "nothing, it has ended",
+                _ => "nothing, it waits",
+            };
+            side(f, "recorded", recorded.as_ref(), nothing, &self.started_by)?;
+            side(f, "this code", asked.as_ref(), nothing, &self.artifact)?;
         }
         if let Some(difference) = &self.difference {
             writeln!(f, "      differs     {difference}")?;
@@ -266,8 +270,14 @@ impl fmt::Display for Incompatible {
     }
 }
 
-fn side(f: &mut fmt::Formatter<'_>, who: &str, side: Option<&Side>, artifact: &str) -> fmt::Result {
-    let text = side.map_or_else(|| "nothing more".to_owned(), Side::text);
+fn side(
+    f: &mut fmt::Formatter<'_>,
+    who: &str,
+    side: Option<&Side>,
+    nothing: &str,
+    artifact: &str,
+) -> fmt::Result {
+    let text = side.map_or_else(|| nothing.to_owned(), Side::text);
     let place = side
         .and_then(|side| side.site.as_ref())
         .map(|site| format!("  {site}"))

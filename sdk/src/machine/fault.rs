@@ -56,10 +56,13 @@ impl Core {
         })
     }
 
-    pub(super) fn too_long(&self) -> Blocked {
-        self.state
+    pub(super) fn too_long(&self, events: u64) -> Blocked {
+        let mut error = self
+            .state
             .borrow()
-            .runaway("events in a history", MAX_EVENTS)
+            .runaway("events in a history", MAX_EVENTS);
+        (error.count, error.event) = (events, events);
+        Blocked::Runaway(error)
     }
 
     pub(crate) fn unstorable(&self, what: String, error: EncodeError) {

@@ -172,7 +172,7 @@ impl Machine {
             decisions: made.decisions,
         };
         if unit.last() > MAX_EVENTS {
-            return Err(self.core.too_long());
+            return Err(self.core.too_long(unit.last()));
         }
         self.next_event = unit.last() + 1;
         Ok(Step {

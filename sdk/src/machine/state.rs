@@ -125,10 +125,9 @@ impl State {
     }
 
     pub(super) fn run_text(&self) -> String {
-        self.run
-            .as_ref()
-            .map(ToString::to_string)
-            .unwrap_or_default()
+        // Before its first event a machine has not been told.
+        let run = self.run.as_ref().map(ToString::to_string);
+        run.unwrap_or_else(|| "(not begun)".to_owned())
     }
 
     // ---- bounds --------------------------------------------------------------------------------------
@@ -186,7 +185,7 @@ impl State {
     }
 
     pub(super) fn run_away<T>(&mut self, what: &'static str, limit: u64) -> Option<T> {
-        self.error = Some(self.runaway(what, limit));
+        self.error = Some(Blocked::Runaway(self.runaway(what, limit)));
         None
     }
 
@@ -215,7 +214,7 @@ impl State {
         self.bytes = self.bytes.saturating_add(decision.size());
         self.made.decisions.push(decision);
         if self.bytes > MAX_UNIT_BYTES && self.error.is_none() {
-            let mut error = self.runaway_of("bytes after one event", MAX_UNIT_BYTES as u64);
+            let mut error = self.runaway("bytes after one event", MAX_UNIT_BYTES as u64);
             error.count = self.bytes as u64;
             self.error = Some(Blocked::Runaway(error));
         }
@@ -282,11 +281,7 @@ impl State {
         }
     }
 
-    pub(super) fn runaway(&self, what: &'static str, limit: u64) -> Blocked {
-        Blocked::Runaway(self.runaway_of(what, limit))
-    }
-
-    fn runaway_of(&self, what: &'static str, limit: u64) -> Runaway {
+    pub(super) fn runaway(&self, what: &'static str, limit: u64) -> Runaway {
         Runaway {
             run: self.run_text(),
             workflow: self.workflow,

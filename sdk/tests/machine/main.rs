@@ -1,0 +1,24 @@
+//! The machine, told as stories: a file for each subject, a test for each thing it must do. One program, so
+//! that it links once.
+
+#![allow(clippy::unwrap_used)]
+
+#[path = "../story/mod.rs"]
+mod story;
+
+mod activities;
+mod blocked;
+mod compared;
+mod draws;
+mod drops;
+mod ends;
+mod foreign;
+mod join;
+mod join_set;
+mod limits;
+mod logs;
+mod random_worlds;
+mod replay;
+mod select;
+mod spawn;
+mod timers;

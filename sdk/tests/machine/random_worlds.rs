@@ -1,0 +1,137 @@
+//! Whatever a driver feeds: no panic comes out of a machine, errors are typed, and warm and cold agree.
+
+use perennial::history::{ActivityFailure, Observation};
+use perennial::prelude::*;
+use perennial::value::Value;
+use proptest::prelude::*;
+
+use crate::story::{Story, started};
+
+#[activity(idempotent)]
+async fn part(_acx: &ActivityCx, number: u64) -> Result<u64, Failure<String>> {
+    Ok(number)
+}
+
+#[durable]
+async fn race(cx: &Cx, number: u64) -> Result<u64, Error> {
+    Ok(select! {
+        part = part(cx, number) => part?,
+        _ = cx.sleep(seconds(number)) => number,
+    })
+}
+
+#[workflow]
+async fn anything(cx: &Cx, seed: u64) -> Result<u64, Error> {
+    let mut set = JoinSet::new(cx);
+    for number in 0..seed % 4 {
+        set.submit(part(cx, number));
+    }
+    let own = cx.clone();
+    let beside = cx.spawn(async move {
+        let mut sum = 0;
+        for number in 0..3 {
+            sum += race(&own, number).await.unwrap_or(0);
+        }
+        sum
+    });
+    let mut sum = 0;
+    for round in 0..4 {
+        let (a, b, c) = join!(race(cx, round), race(cx, round + 1), async move {
+            cx.sleep(seconds(1)).await?;
+            try_join!(part(cx, 1), part(cx, 2)).map_err(Error::from)
+        });
+        sum += a? + b?;
+        if let Ok((one, two)) = c {
+            sum += one + two + cx.random_range(0..10);
+        }
+        if let Some(Ok(next)) = set.next().await {
+            sum += cx.record("next", || next);
+        }
+        let all = join_all((0..round).map(|number| race(cx, number))).await;
+        sum += all.into_iter().map(|one| one.unwrap_or(1)).sum::<u64>();
+    }
+    Ok(sum + beside.await)
+}
+
+#[derive(Clone, Debug)]
+enum Move {
+    /// To the n-th of what is open.
+    Complete(usize, u64),
+    Fail(usize, ActivityFailure),
+    Fire(usize),
+    /// To whatever has this number.
+    Stray(u64, bool),
+    Nonsense(usize, &'static str),
+    StartAgain,
+}
+
+fn failure() -> impl Strategy<Value = ActivityFailure> {
+    prop_oneof![
+        Just(ActivityFailure::TimedOut),
+        Just(ActivityFailure::Cancelled),
+        Just(ActivityFailure::Rejected {
+            value: Value::from_json("\"no\"").unwrap()
+        }),
+        Just(ActivityFailure::Rejected {
+            value: Value::from_json("7").unwrap()
+        }),
+        Just(ActivityFailure::RetriesExhausted {
+            last: "gone".into(),
+            attempts: 3
+        }),
+        Just(ActivityFailure::TooLarge { size: 9, limit: 8 }),
+    ]
+}
+
+fn moves() -> impl Strategy<Value = Vec<Move>> {
+    let one = prop_oneof![
+        20 => (any::<usize>(), 0..100_u64).prop_map(|(at, value)| Move::Complete(at, value)),
+        10 => any::<usize>().prop_map(Move::Fire),
+        3 => (any::<usize>(), failure()).prop_map(|(at, failure)| Move::Fail(at, failure)),
+        2 => (0..60_u64, any::<bool>()).prop_map(|(number, timer)| Move::Stray(number, timer)),
+        1 => (any::<usize>(), prop::sample::select(vec!["\"x\"", "{}", "-1"]))
+            .prop_map(|(at, text)| Move::Nonsense(at, text)),
+        1 => Just(Move::StartAgain),
+    ];
+    prop::collection::vec(one, 0..40)
+}
+
+fn pick<T: Copy>(from: &[T], at: usize) -> Option<T> {
+    (!from.is_empty()).then(|| from[at % from.len()])
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_panic_comes_out_and_warm_and_cold_agree(seed in 0..8_u64, moves in moves()) {
+        let mut story = Story::of::<anything>(seed);
+        for what in moves {
+            let activities = story.machine().open_activities();
+            let timers: Vec<u64> = story.machine().timers().iter().map(|(number, _)| *number).collect();
+            let observation = match what {
+                Move::Complete(at, value) => pick(&activities, at).map(|operation| {
+                    Observation::ActivityCompleted { operation, result: Value::encode(&value).unwrap() }
+                }),
+                Move::Nonsense(at, text) => pick(&activities, at).map(|operation| {
+                    Observation::ActivityCompleted { operation, result: Value::from_json(text).unwrap() }
+                }),
+                Move::Fail(at, failure) => pick(&activities, at)
+                    .map(|operation| Observation::ActivityFailed { operation, failure }),
+                Move::Fire(at) => pick(&timers, at).map(|operation| Observation::TimerFired { operation }),
+                Move::Stray(operation, true) => Some(Observation::TimerFired { operation }),
+                Move::Stray(operation, false) => {
+                    Some(Observation::ActivityCompleted { operation, result: Value::null() })
+                }
+                Move::StartAgain => Some(started::<anything>(seed)),
+            };
+            let Some(observation) = observation else { continue };
+            story.advance(500);
+            if let Some(blocked) = story.anything(observation) {
+                prop_assert!(blocked.code().len() == 4);
+                prop_assert!(blocked.to_string().contains(blocked.code()));
+                break;
+            }
+        }
+    }
+}
