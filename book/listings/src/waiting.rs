@@ -98,10 +98,9 @@ pub async fn beside(cx: &Cx, item: String) -> Result<String, Error> {
 // ANCHOR: spawn_block
 #[workflow]
 pub async fn twice(cx: &Cx, item: String) -> Result<u64, Error> {
-    let own = cx.clone();
     let both = cx.spawn(async move {
-        let once = price(&own, item.clone()).await?;
-        Ok::<_, Error>(once + price(&own, item).await?)
+        let once = price(cx, item.clone()).await?;
+        Ok::<_, Error>(once + price(cx, item).await?)
     });
     both.await
 }
