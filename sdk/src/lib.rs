@@ -57,7 +57,7 @@ mod workflow;
 pub use activity::{
     Activity, ActivityCx, ActivityDefinition, ActivityFn, ActivityOptions, ActivityResult,
     ActivitySet, Attempt, AttemptEnd, Attempted, Call, CallFuture, Class, Failure, Retry,
-    StateType, States,
+    StateType, States, Stop,
 };
 pub use blocked::{Blocked, NotDurable, Panicked, Runaway, Unstorable};
 pub use cx::{Cx, Draw, Sleep};

@@ -4,8 +4,9 @@ use std::any::{Any, TypeId, type_name};
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::{OperationId, RunKey, Timestamp};
+use crate::{Namespace, OperationId, RunId, RunKey, Timestamp};
 
 /// A type of application state that an activity asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,6 +78,25 @@ pub struct Attempt {
     pub deadline: Option<Timestamp>,
     /// Grows with each owner of the run.
     pub fence: u64,
+    /// Raised when the attempt should come to an end.
+    pub stop: Stop,
+}
+
+/// A flag that, once raised, stays so: its driver asks an attempt to come to an end. Clones are one flag.
+#[derive(Clone, Debug, Default)]
+pub struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    /// Asks all that see the flag to come to an end.
+    pub fn raise(&self) {
+        self.0.store(true, Ordering::Release);
+    }
+
+    /// Whether it was raised.
+    #[must_use]
+    pub fn is_raised(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
 }
 
 impl Attempt {
@@ -90,6 +110,7 @@ impl Attempt {
             number: 1,
             deadline: None,
             fence: 0,
+            stop: Stop::default(),
         }
     }
 }
@@ -151,6 +172,36 @@ impl ActivityCx {
     #[must_use]
     pub fn deadline(&self) -> Option<Timestamp> {
         self.attempt.deadline
+    }
+
+    /// Whether the attempt should come to an end: the runtime is stopping. An attempt that holds its thread
+    /// cannot be stopped from outside, so a long loop asks this and returns a
+    /// [transient failure](crate::Failure::transient); the next process tries again.
+    #[must_use]
+    pub fn is_stopping(&self) -> bool {
+        self.attempt.stop.is_raised()
+    }
+
+    /// A context for tests that run an activity's code directly, as in
+    /// `charge_card::run(&ActivityCx::for_test().with_state(bank), order)`.
+    ///
+    /// # Panics
+    ///
+    /// Never: the names that it uses are valid.
+    #[must_use]
+    pub fn for_test() -> Self {
+        let run = match RunId::new("test") {
+            Ok(id) => RunKey::new(Namespace::default(), id),
+            Err(error) => unreachable!("{error}"),
+        };
+        Self::new(Attempt::new(run, 1, "test"), Arc::default())
+    }
+
+    /// The same context with `state` in addition, in place of an earlier one of the same type.
+    #[must_use]
+    pub fn with_state<T: Any + Send + Sync>(mut self, state: T) -> Self {
+        Arc::make_mut(&mut self.states).insert(state);
+        self
     }
 
     /// The application state of type `T`, as it was given to the runtime's builder.

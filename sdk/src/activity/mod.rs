@@ -9,7 +9,7 @@ mod options;
 use std::time::Duration;
 
 pub use call::{Call, CallFuture};
-pub use context::{ActivityCx, Attempt, StateType, States};
+pub use context::{ActivityCx, Attempt, StateType, States, Stop};
 pub use definition::{
     ActivityDefinition, ActivityFn, ActivitySet, AttemptEnd, AttemptFuture, Attempted,
 };

@@ -23,8 +23,8 @@ pub enum Class {
 /// a quarter at random, so that operations that failed together do not come back together.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Retry {
-    /// How many attempts there may be in all; `None`: as many as it takes. Attempts whose process died are
-    /// counted.
+    /// How many attempts may fail in all; `None`: as many as it takes. An attempt whose process ended is not
+    /// counted: nobody said no.
     pub attempts: Option<u32>,
     /// The wait after the first failure.
     pub initial: Duration,

@@ -83,6 +83,10 @@ impl<T: 'static> JoinSet<T> {
 
     /// Waits for the next member that becomes ready; `None` when there are no members. Of two that become
     /// ready with the same event, the one that was submitted first comes first.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "it is awaited, and an iterator cannot be"
+    )]
     pub fn next(&mut self) -> Next<'_, T> {
         Next(self)
     }

@@ -182,10 +182,8 @@ pub fn decode_unit(record: &[u8]) -> Result<Unit, RecordError> {
             | kind::ACTIVITY_COMPLETED
             | kind::ACTIVITY_FAILED
             | kind::TIMER_FIRED => {
-                if observation
-                    .replace(read_observation(field, content.fields("event")?)?)
-                    .is_some()
-                {
+                let read = read_observation(field, content.fields("event")?)?;
+                if observation.replace(read).is_some() {
                     return Err(RecordError::Malformed {
                         field: "observation",
                     });

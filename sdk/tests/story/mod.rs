@@ -257,11 +257,11 @@ fn standing(machine: &Machine) -> impl PartialEq + std::fmt::Debug + Send + use<
     )
 }
 
+/// How many draws there have been; `None`: there may be none.
+type Drawn = Rc<Cell<Option<u64>>>;
+
 /// A machine that has replayed `units`. Until draws are put in, drawing is a panic.
-fn replayed(
-    definition: WorkflowDefinition,
-    units: &[Unit],
-) -> Result<(Machine, Rc<Cell<Option<u64>>>), Blocked> {
+fn replayed(definition: WorkflowDefinition, units: &[Unit]) -> Result<(Machine, Drawn), Blocked> {
     let draws = Rc::new(Cell::new(None::<u64>));
     let own = Rc::clone(&draws);
     let entropy = Box::new(move || {

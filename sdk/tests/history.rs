@@ -1,0 +1,623 @@
+//! The forms of a history: records, JSON, text (S5, O52).
+
+#![allow(clippy::unwrap_used)]
+
+use perennial::history::{
+    ActivityFailure, CallSite, Decision, History, Observation, OpenOperation, RecordSource, Render,
+    SEMANTICS, Started, UNIT_VERSION, Unit, decode_unit, encode_unit, render,
+};
+use perennial::value::Value;
+use perennial::wire::{RecordError, RecordWriter};
+use perennial::{Namespace, RunId, RunKey, Timestamp};
+use proptest::prelude::*;
+
+// ---- every kind of event ---------------------------------------------------------------------------------
+
+fn value(text: &str) -> Value {
+    Value::from_json(text).unwrap()
+}
+
+fn site(file: &'static str, line: u32, function: &'static str) -> Option<CallSite> {
+    Some(CallSite {
+        file: file.into(),
+        line,
+        column: 9,
+        function: function.into(),
+    })
+}
+
+/// Two histories with every kind of event, of decision, of failure and of source in them.
+fn every_kind() -> Vec<Unit> {
+    let observations = [
+        Observation::Started(Started {
+            workflow: "fulfil".into(),
+            input: value(r#"{"id":"A-1","cents":1200}"#),
+            semantics: SEMANTICS,
+            artifact: "7f3c".into(),
+            namespace: Namespace::default(),
+            run: RunId::new("order-42").unwrap(),
+            generation: 2,
+            first_operation: 8,
+        }),
+        Observation::ActivityCompleted {
+            operation: 8,
+            result: value(r#"{"receipt":"R-1"}"#),
+        },
+        Observation::ActivityFailed {
+            operation: 9,
+            failure: ActivityFailure::Rejected {
+                value: value(r#"{"why":"no \"funds\""}"#),
+            },
+        },
+        Observation::ActivityFailed {
+            operation: 10,
+            failure: ActivityFailure::RetriesExhausted {
+                last: "connection refused\n(os error 111)".into(),
+                attempts: 5,
+            },
+        },
+        Observation::ActivityFailed {
+            operation: 11,
+            failure: ActivityFailure::TimedOut,
+        },
+        Observation::ActivityFailed {
+            operation: 12,
+            failure: ActivityFailure::Cancelled,
+        },
+        Observation::ActivityFailed {
+            operation: 13,
+            failure: ActivityFailure::TooLarge {
+                size: 2_000_000,
+                limit: 1_048_576,
+            },
+        },
+        Observation::TimerFired { operation: 14 },
+    ];
+    let activity = |operation, name: &'static str, input: &str, line| Decision::ActivityScheduled {
+        operation,
+        name: name.into(),
+        input: value(input),
+        site: site("src/orders.rs", line, "fulfil"),
+    };
+    let open = vec![
+        OpenOperation {
+            operation: 15,
+            name: "refund".into(),
+        },
+        OpenOperation {
+            operation: 16,
+            name: "charge".into(),
+        },
+    ];
+    let decisions = [
+        vec![
+            activity(8, "charge", r#"{"id":"A-1","cents":1200}"#, 31),
+            activity(9, "charge", "1", 31),
+            activity(10, "charge", "2", 31),
+            activity(11, "charge", "3", 31),
+            activity(12, "charge", "4", 31),
+            activity(13, "charge", "5", 31),
+            Decision::TimerStarted {
+                operation: 14,
+                deadline: Timestamp::from_millis(1_700_000_600_000),
+                site: site("src/deeply/nested/module/with/a/long/path/timers.rs", 7, ""),
+            },
+        ],
+        vec![
+            Decision::Recorded {
+                source: RecordSource::Random,
+                value: value("4711"),
+                site: site("src/orders.rs", 40, ""),
+            },
+            Decision::Recorded {
+                source: RecordSource::Uuid,
+                value: value("\"6f2d9c9e-6f0a-4a54-8d39-0c2a1e4a2b11\""),
+                site: None,
+            },
+            Decision::Recorded {
+                source: RecordSource::Named("limit".into()),
+                value: value("5"),
+                site: site("src/orders.rs", 41, ""),
+            },
+        ],
+        vec![
+            activity(15, "refund", &format!("\"{}\"", "long ".repeat(60)), 50),
+            activity(16, "charge", "null", 51),
+        ],
+        vec![
+            Decision::Dropped { operation: 15 },
+            Decision::Dropped { operation: 16 },
+        ],
+        vec![],
+        vec![],
+        vec![],
+        vec![Decision::Completed {
+            value: value("[1,2.5,null]"),
+            open: open.clone(),
+        }],
+    ];
+    let mut units = Vec::new();
+    let mut number = 1;
+    for (at, (observation, decisions)) in (0..).zip(observations.into_iter().zip(decisions)) {
+        let unit = Unit {
+            number,
+            at: Timestamp::from_millis(1_700_000_000_000 + at * 1_500),
+            observation,
+            decisions,
+        };
+        number = unit.last() + 1;
+        units.push(unit);
+    }
+    // The other end, in place of the first.
+    units.push(Unit {
+        decisions: vec![Decision::Failed {
+            error: value(r#""no more""#),
+            open,
+        }],
+        ..units[7].clone()
+    });
+    units
+}
+
+#[test]
+fn the_text_shows_what_happened_and_is_stable() {
+    let text = render(&every_kind(), Render::default());
+    insta::assert_snapshot!(text, @r#"
+     1 started      fulfil {"id":"A-1","cents":1200}
+     2   activity   ~1 charge {"id":"A-1","cents":1200}              orders.rs fulfil
+     3   activity   ~2 charge 1                                      orders.rs fulfil
+     4   activity   ~3 charge 2                                      orders.rs fulfil
+     5   activity   ~4 charge 3                                      orders.rs fulfil
+     6   activity   ~5 charge 4                                      orders.rs fulfil
+     7   activity   ~6 charge 5                                      orders.rs fulfil
+     8   sleep      ~7                                               timers.rs
+     9 completed    ~1 charge {"receipt":"R-1"}
+    10   random                                                      orders.rs
+    11   uuid
+    12   recorded   limit 5                                          orders.rs
+    13 failed       ~2 charge rejected {"why":"no \"funds\""}
+    14   activity   ~8 refund "long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long… (302 bytes) orders.rs fulfil
+    15   activity   ~9 charge null                                   orders.rs fulfil
+    16 failed       ~3 charge retries exhausted after 5: connection refused\n(os error 111)
+    17   dropped    ~8 refund
+    18   dropped    ~9 charge
+    19 failed       ~4 charge timed out
+    20 failed       ~5 charge cancelled
+    21 failed       ~6 charge too large: 2000000 bytes of at most 1048576
+    22 fired        ~7 sleep
+    23 completed    [1,2.5,null]   left open: ~8 refund, ~9 charge
+    22 fired        ~7 sleep
+    23 failed       "no more"   left open: ~8 refund, ~9 charge
+    "#);
+}
+
+#[test]
+fn the_text_can_show_times_and_lines() {
+    let mut options = Render::default();
+    options.times = true;
+    options.lines = true;
+    insta::assert_snapshot!(render(&every_kind(), options), @r#"
+     1 started      fulfil {"id":"A-1","cents":1200}   2023-11-14T22:13:20.000Z
+     2   activity   ~1 charge {"id":"A-1","cents":1200}              src/orders.rs:31:9 fulfil
+     3   activity   ~2 charge 1                                      src/orders.rs:31:9 fulfil
+     4   activity   ~3 charge 2                                      src/orders.rs:31:9 fulfil
+     5   activity   ~4 charge 3                                      src/orders.rs:31:9 fulfil
+     6   activity   ~5 charge 4                                      src/orders.rs:31:9 fulfil
+     7   activity   ~6 charge 5                                      src/orders.rs:31:9 fulfil
+     8   sleep      ~7                                               src/deeply/nested/module/with/a/long/path/timers.rs:7:9
+     9 completed    ~1 charge {"receipt":"R-1"}   2023-11-14T22:13:21.500Z
+    10   random                                                      src/orders.rs:40:9
+    11   uuid
+    12   recorded   limit 5                                          src/orders.rs:41:9
+    13 failed       ~2 charge rejected {"why":"no \"funds\""}   2023-11-14T22:13:23.000Z
+    14   activity   ~8 refund "long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long… (302 bytes) src/orders.rs:50:9 fulfil
+    15   activity   ~9 charge null                                   src/orders.rs:51:9 fulfil
+    16 failed       ~3 charge retries exhausted after 5: connection refused\n(os error 111)   2023-11-14T22:13:24.500Z
+    17   dropped    ~8 refund
+    18   dropped    ~9 charge
+    19 failed       ~4 charge timed out   2023-11-14T22:13:26.000Z
+    20 failed       ~5 charge cancelled   2023-11-14T22:13:27.500Z
+    21 failed       ~6 charge too large: 2000000 bytes of at most 1048576   2023-11-14T22:13:29.000Z
+    22 fired        ~7 sleep   2023-11-14T22:13:30.500Z
+    23 completed    [1,2.5,null]   left open: ~8 refund, ~9 charge
+    22 fired        ~7 sleep   2023-11-14T22:13:30.500Z
+    23 failed       "no more"   left open: ~8 refund, ~9 charge
+    "#);
+}
+
+#[test]
+fn the_text_of_a_part_of_a_history_says_what_it_does_not_know() {
+    let text = render(&every_kind()[2..4], Render::default());
+    insta::assert_snapshot!(text, @r#"
+    13 failed       ~9 ? rejected {"why":"no \"funds\""}
+    14   activity   ~15 refund "long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long… (302 bytes) orders.rs fulfil
+    15   activity   ~16 charge null                                  orders.rs fulfil
+    16 failed       ~10 ? retries exhausted after 5: connection refused\n(os error 111)
+    17   dropped    ~15 refund
+    18   dropped    ~16 charge
+    "#);
+    assert_eq!(render(&[], Render::default()), "");
+}
+
+#[test]
+fn a_history_knows_its_length_and_the_numbers_of_its_events() {
+    let mut units = every_kind();
+    units.pop();
+    let history = History {
+        run: RunKey::new(Namespace::default(), RunId::new("order-42").unwrap()),
+        generation: 2,
+        units,
+    };
+    let numbers: Vec<_> = history.events().map(|(number, _)| number).collect();
+    assert_eq!(numbers, (1..=history.length()).collect::<Vec<_>>());
+    let text = serde_json::to_string(&history).unwrap();
+    assert_eq!(serde_json::from_str::<History>(&text).unwrap(), history);
+    insta::assert_snapshot!(&text[..400], @r#"{"run":{"namespace":"default","id":"order-42"},"generation":2,"units":[{"number":1,"at":1700000000000,"observation":{"started":{"workflow":"fulfil","input":{"id":"A-1","cents":1200},"semantics":1,"artifact":"7f3c","namespace":"default","run":"order-42","generation":2,"first_operation":8}},"decisions":[{"activity_scheduled":{"operation":8,"name":"charge","input":{"id":"A-1","cents":1200},"site":{"f"#);
+}
+
+// ---- records ---------------------------------------------------------------------------------------------
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn unhex(text: &str) -> Vec<u8> {
+    (0..text.len() / 2)
+        .map(|at| u8::from_str_radix(&text[2 * at..2 * at + 2], 16).unwrap())
+        .collect()
+}
+
+/// Each line is one record, as some version of this crate has written it. Never change one: a store out
+/// there has it.
+#[test]
+fn records_of_every_schema_version_decode_for_ever() {
+    let canned = include_str!("fixtures/units-v1.hex");
+    let units: Vec<Unit> = canned
+        .lines()
+        .map(|line| decode_unit(&unhex(line)).unwrap())
+        .collect();
+    assert_eq!(units, every_kind());
+    // While this is the version that is written, it is written to the byte like this.
+    if UNIT_VERSION == 1 {
+        let written: Vec<_> = units.iter().map(|unit| hex(&encode_unit(unit))).collect();
+        assert_eq!(written, canned.lines().collect::<Vec<_>>());
+    }
+}
+
+#[test]
+#[ignore = "prints the canned records for a new schema version"]
+fn canned() {
+    for unit in every_kind() {
+        println!("{}", hex(&encode_unit(&unit)));
+    }
+}
+
+#[test]
+fn o52_an_event_of_an_unknown_kind_refuses_its_unit() {
+    for kind in [20, 63, 70, 1 << 20, u32::MAX >> 3] {
+        let mut record = RecordWriter::new(UNIT_VERSION);
+        let mut fields = record.fields();
+        fields.number(1, 1);
+        fields.number(2, 1);
+        fields.nested(19, |f| f.number(1, 1));
+        fields.nested(kind, |f| f.number(1, 1));
+        let expected = RecordError::UnknownKind { kind: kind.into() };
+        assert_eq!(decode_unit(&record.finish()), Err(expected));
+    }
+}
+
+#[test]
+fn fields_that_an_older_reader_need_not_understand_are_passed_over() {
+    let mut record = RecordWriter::new(UNIT_VERSION);
+    let mut fields = record.fields();
+    fields.number(1, 1);
+    fields.text(9, "new, beside the events");
+    fields.number(2, 7);
+    fields.nested(19, |f| {
+        f.number(1, 3);
+        f.text(90, "new, in an event");
+    });
+    let unit = decode_unit(&record.finish()).unwrap();
+    assert_eq!(unit.observation, Observation::TimerFired { operation: 3 });
+}
+
+#[test]
+fn newer_damaged_and_cut_records_are_told_apart() {
+    let unit = &every_kind()[0];
+    let newer = RecordWriter::new(UNIT_VERSION + 1).finish();
+    let mut damaged = encode_unit(unit);
+    damaged[20] ^= 4;
+    let whole = encode_unit(unit);
+    let empty = RecordWriter::new(UNIT_VERSION).finish();
+    let texts = [
+        decode_unit(&newer),
+        decode_unit(&damaged),
+        decode_unit(&whole[..whole.len() - 1]),
+        decode_unit(&whole[..3]),
+        decode_unit(&[]),
+        decode_unit(&empty),
+    ]
+    .map(|result| result.unwrap_err().to_string());
+    insta::assert_snapshot!(texts.join("\n"), @"
+    the record was written by newer software (schema 2; this one understands up to 1)
+    the record is damaged: the checksum does not fit
+    the record is damaged: the checksum does not fit
+    the record is damaged: it is cut short
+    the record is damaged: it is cut short
+    the record's field `number` is missing or malformed
+    ");
+}
+
+#[test]
+fn each_field_that_is_missing_or_wrong_is_named() {
+    type Write = fn(&mut perennial::wire::FieldWriter<'_>);
+    let cases: [Write; 9] = [
+        |f| f.number(2, 1),
+        |f| {
+            f.number(1, 0);
+            f.number(2, 1);
+            f.nested(19, |f| f.number(1, 1));
+        },
+        |f| {
+            f.number(1, u64::MAX);
+            f.number(2, 1);
+            f.nested(19, |f| f.number(1, 1));
+            f.nested(67, |f| f.number(1, 1));
+        },
+        |f| {
+            f.number(1, 1);
+            f.nested(19, |f| f.number(1, 1));
+        },
+        |f| {
+            f.number(1, 1);
+            f.number(2, 1);
+        },
+        |f| f.text(1, "one"),
+        |f| f.nested(19, |f| f.text(1, "three")),
+        |f| {
+            f.nested(18, |f| {
+                f.number(1, 1);
+                f.nested(2, |f| f.number(1, 99));
+            })
+        },
+        |f| {
+            f.nested(66, |f| {
+                f.number(1, 9);
+                f.text(3, "1");
+            })
+        },
+    ];
+    let texts = cases.map(|write| {
+        let mut record = RecordWriter::new(UNIT_VERSION);
+        write(&mut record.fields());
+        decode_unit(&record.finish()).unwrap_err().to_string()
+    });
+    insta::assert_snapshot!(texts.join("\n"), @"
+    the record's field `number` is missing or malformed
+    the record's field `number` is missing or malformed
+    the record's field `number` is missing or malformed
+    the record's field `at` is missing or malformed
+    the record's field `observation` is missing or malformed
+    the record's field `number` is missing or malformed
+    the record's field `operation` is missing or malformed
+    the record's field `failure` is missing or malformed
+    the record's field `source` is missing or malformed
+    ");
+}
+
+#[test]
+fn two_observations_are_one_too_many() {
+    let mut record = RecordWriter::new(UNIT_VERSION);
+    let mut fields = record.fields();
+    fields.number(1, 1);
+    fields.number(2, 1);
+    fields.nested(19, |f| f.number(1, 1));
+    fields.nested(19, |f| f.number(1, 2));
+    let expected = RecordError::Malformed {
+        field: "observation",
+    };
+    assert_eq!(decode_unit(&record.finish()), Err(expected));
+}
+
+// ---- any unit, any bytes -----------------------------------------------------------------------------------
+
+fn json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(serde_json::Value::Null),
+        any::<bool>().prop_map(Into::into),
+        any::<u64>().prop_map(Into::into),
+        any::<i64>().prop_map(Into::into),
+        (-1e9..1e9_f64).prop_map(Into::into),
+        ".{0,12}".prop_map(Into::into),
+    ];
+    leaf.prop_recursive(3, 12, 4, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(serde_json::Value::from),
+            prop::collection::btree_map(".{0,6}", inner, 0..4)
+                .prop_map(|members| members.into_iter().collect()),
+        ]
+    })
+    .prop_flat_map(|value| {
+        let pretty = serde_json::to_string_pretty(&value).unwrap();
+        prop_oneof![Just(value.to_string()), Just(pretty)]
+    })
+    .prop_map(|text| Value::from_json(text).unwrap())
+}
+
+fn sites() -> impl Strategy<Value = Option<CallSite>> {
+    prop::option::of((".{0,20}", any::<u32>(), any::<u32>(), ".{0,9}").prop_map(
+        |(file, line, column, function)| CallSite {
+            file: file.into(),
+            line,
+            column,
+            function: function.into(),
+        },
+    ))
+}
+
+fn ids() -> impl Strategy<Value = String> {
+    "[A-Za-z0-9._:-]{1,128}"
+}
+
+fn observations() -> impl Strategy<Value = Observation> {
+    let failure = prop_oneof![
+        json().prop_map(|value| ActivityFailure::Rejected { value }),
+        (".{0,20}", any::<u32>())
+            .prop_map(|(last, attempts)| ActivityFailure::RetriesExhausted { last, attempts }),
+        Just(ActivityFailure::TimedOut),
+        Just(ActivityFailure::Cancelled),
+        any::<(u64, u64)>().prop_map(|(size, limit)| ActivityFailure::TooLarge { size, limit }),
+    ];
+    let started = (
+        ".{0,20}",
+        json(),
+        any::<u32>(),
+        ".{0,9}",
+        ids(),
+        ids(),
+        any::<(u64, u64)>(),
+    );
+    prop_oneof![
+        started.prop_map(
+            |(workflow, input, semantics, artifact, namespace, run, (generation, first))| {
+                Observation::Started(Started {
+                    workflow,
+                    input,
+                    semantics,
+                    artifact,
+                    namespace: Namespace::new(namespace).unwrap(),
+                    run: RunId::new(run).unwrap(),
+                    generation,
+                    first_operation: first,
+                })
+            }
+        ),
+        (any::<u64>(), json()).prop_map(|(operation, result)| {
+            Observation::ActivityCompleted { operation, result }
+        }),
+        (any::<u64>(), failure)
+            .prop_map(|(operation, failure)| Observation::ActivityFailed { operation, failure }),
+        any::<u64>().prop_map(|operation| Observation::TimerFired { operation }),
+    ]
+}
+
+fn open() -> impl Strategy<Value = OpenOperation> {
+    (any::<u64>(), ".{0,9}").prop_map(|(operation, name)| OpenOperation { operation, name })
+}
+
+fn decisions() -> impl Strategy<Value = Decision> {
+    let source = prop_oneof![
+        Just(RecordSource::Random),
+        Just(RecordSource::Uuid),
+        ".{0,9}".prop_map(RecordSource::Named),
+    ];
+    let end = || (json(), prop::collection::vec(open(), 0..3));
+    prop_oneof![
+        (any::<u64>(), ".{0,20}", json(), sites()).prop_map(|(operation, name, input, site)| {
+            Decision::ActivityScheduled {
+                operation,
+                name: name.into(),
+                input,
+                site,
+            }
+        }),
+        (any::<u64>(), any::<u64>(), sites()).prop_map(|(operation, deadline, site)| {
+            Decision::TimerStarted {
+                operation,
+                deadline: Timestamp::from_millis(deadline),
+                site,
+            }
+        }),
+        (source, json(), sites()).prop_map(|(source, value, site)| Decision::Recorded {
+            source,
+            value,
+            site
+        }),
+        any::<u64>().prop_map(|operation| Decision::Dropped { operation }),
+        end().prop_map(|(value, open)| Decision::Completed { value, open }),
+        end().prop_map(|(error, open)| Decision::Failed { error, open }),
+    ]
+}
+
+fn units() -> impl Strategy<Value = Unit> {
+    let number = prop_oneof![1..1_000_u64, 1..u64::MAX - 10];
+    (
+        number,
+        any::<u64>(),
+        observations(),
+        prop::collection::vec(decisions(), 0..6),
+    )
+        .prop_map(|(number, at, observation, decisions)| Unit {
+            number,
+            at: Timestamp::from_millis(at),
+            observation,
+            decisions,
+        })
+}
+
+/// Puts a checksum on bytes that fits them, so that damage gets past it.
+fn seal(mut record: Vec<u8>) -> Vec<u8> {
+    if record.len() >= 5 {
+        let mut hasher = crc32fast::Hasher::new();
+        hasher.update(&record[..1]);
+        hasher.update(&record[5..]);
+        record[1..5].copy_from_slice(&hasher.finalize().to_le_bytes());
+    }
+    record
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_unit_comes_back_from_its_record_and_from_its_json(unit in units()) {
+        prop_assert_eq!(&decode_unit(&encode_unit(&unit)).unwrap(), &unit);
+        let text = serde_json::to_string(&unit).unwrap();
+        prop_assert_eq!(&serde_json::from_str::<Unit>(&text).unwrap(), &unit);
+        let pretty = serde_json::to_string_pretty(&unit).unwrap();
+        prop_assert_eq!(&serde_json::from_str::<Unit>(&pretty).unwrap(), &unit);
+        let _ = render(&[unit], Render::default());
+    }
+
+    #[test]
+    fn any_bytes_are_decoded_or_refused_and_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        let _ = decode_unit(&bytes);
+        let mut bytes = bytes;
+        if let Some(version) = bytes.first_mut() {
+            *version = UNIT_VERSION;
+        }
+        let _ = decode_unit(&seal(bytes));
+    }
+
+    #[test]
+    fn a_record_that_was_damaged_and_sealed_again_is_decoded_or_refused(
+        unit in units(),
+        at in any::<prop::sample::Index>(),
+        byte in any::<u8>(),
+        cut in any::<prop::sample::Index>(),
+    ) {
+        let record = encode_unit(&unit);
+        let mut changed = record.clone();
+        let place = 5 + at.index(changed.len() - 5);
+        changed[place] = byte;
+        let shortened = changed[..5 + cut.index(changed.len() - 5)].to_vec();
+        for record in [changed, shortened] {
+            if let Ok(unit) = decode_unit(&seal(record)) {
+                let _ = render(std::slice::from_ref(&unit), Render::default());
+                let _ = serde_json::to_string(&unit);
+                let _ = unit.events().count();
+                let _ = decode_unit(&encode_unit(&unit));
+            }
+        }
+    }
+
+    #[test]
+    fn a_record_that_was_cut_or_has_a_wrong_bit_is_found(unit in units(), at in any::<prop::sample::Index>()) {
+        let record = encode_unit(&unit);
+        prop_assert!(decode_unit(&record[..at.index(record.len())]).is_err());
+        let mut flipped = record;
+        let bit = at.index(flipped.len() * 8);
+        flipped[bit / 8] ^= 1 << (bit % 8);
+        prop_assert!(decode_unit(&flipped).is_err());
+    }
+}
