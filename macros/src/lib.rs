@@ -76,9 +76,9 @@ pub fn workflow(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// | `pure` | it has no effect: it is run again | |
 /// | `idempotent` | it has one, and with the same `acx.idempotency_key()` no second one: it is run again | |
 /// | `name = ".."` | the name in histories; keep it when the function is renamed | the function's name |
-/// | `attempt = "30s"` | the deadline of one attempt | the runtime's |
-/// | `timeout = "10m"` | the deadline of all attempts together | the runtime's |
-/// | `retry(attempts = 5, initial = "200ms", cap = "1m", factor = 2)` | how often, and after which waits, a transient failure is tried again; each part is optional | the runtime's |
+/// | `attempt = "30s"` | the deadline of one attempt | none |
+/// | `timeout = "10m"` | the deadline of all attempts together | none |
+/// | `retry(attempts = 5, initial = "200ms", cap = "1m", factor = 2)` | how often, and after which waits, a transient failure is tried again; each part is optional | as often as it takes, after 100 ms, 200 ms, 400 ms … up to a minute |
 /// | `blocking` | it is a plain `fn` and runs on a thread where it may block | it is an `async fn` |
 /// | `state(Bank, Mailer)` | application state that functions it calls ask for; `acx.state::<Bank>()` in its own body is found without it | |
 /// | `crate = path` | where the crate `perennial` is | `::perennial` |

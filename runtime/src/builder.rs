@@ -15,27 +15,33 @@ use crate::Runtime;
 use crate::clock::{Clock, SystemClock};
 use crate::engine::{Engine, Parts, Settings};
 use crate::registry::{Incomplete, Registry};
-use crate::store::{OpenError, SledStore, Store, StoreError};
+use crate::store::{Durability, OpenError, SledStore, Store, StoreError};
 
-/// Something that a runtime can keep its runs in: a folder for the embedded store, or a store.
-pub trait IntoStore: fmt::Debug + Send + 'static {
-    /// Opens it.
-    ///
-    /// # Errors
-    ///
-    /// [`OpenError`] when it cannot be opened.
-    fn into_store(self) -> Result<Arc<dyn Store>, OpenError>;
+/// What a runtime can keep its runs in: a folder for the embedded store, or a [`Store`].
+pub trait IntoStore {
+    /// What it is.
+    fn into_source(self) -> StoreSource;
+}
+
+/// Where a runtime keeps its runs.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum StoreSource {
+    /// The embedded store in this folder, which is made if it is not there.
+    Folder(PathBuf),
+    /// A store that is open.
+    Store(Arc<dyn Store>),
 }
 
 impl<S: Store> IntoStore for S {
-    fn into_store(self) -> Result<Arc<dyn Store>, OpenError> {
-        Ok(Arc::new(self))
+    fn into_source(self) -> StoreSource {
+        StoreSource::Store(Arc::new(self))
     }
 }
 
 impl IntoStore for Arc<dyn Store> {
-    fn into_store(self) -> Result<Arc<dyn Store>, OpenError> {
-        Ok(self)
+    fn into_source(self) -> StoreSource {
+        StoreSource::Store(self)
     }
 }
 
@@ -43,14 +49,14 @@ macro_rules! folder {
     ($($type:ty)*) => {$(
         /// The embedded store in this folder, which is made if it is not there.
         impl IntoStore for $type {
-            fn into_store(self) -> Result<Arc<dyn Store>, OpenError> {
-                Ok(Arc::new(SledStore::open(self)?))
+            fn into_source(self) -> StoreSource {
+                StoreSource::Folder(self.into())
             }
         }
     )*};
 }
 
-folder!(&'static str String PathBuf &'static Path);
+folder!(&str String &String PathBuf &PathBuf &Path);
 
 /// A runtime that could not be started.
 #[derive(Debug)]
@@ -91,8 +97,9 @@ impl From<StoreError> for StartupError {
 /// Puts a [`Runtime`] together. See [`Runtime::builder`].
 #[derive(Debug)]
 #[must_use = "a runtime does nothing until `start` is called and awaited"]
-pub struct Builder<S> {
-    store: S,
+pub struct Builder {
+    store: StoreSource,
+    durability: Durability,
     registry: Registry,
     states: States,
     clock: Arc<dyn Clock>,
@@ -100,11 +107,12 @@ pub struct Builder<S> {
     settings: Settings,
 }
 
-impl<S: IntoStore> Builder<S> {
-    pub(crate) fn new(store: S) -> Self {
+impl Builder {
+    pub(crate) fn new(store: StoreSource) -> Self {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         Self {
             store,
+            durability: Durability::default(),
             registry: Registry::default(),
             states: States::default(),
             clock: Arc::new(SystemClock),
@@ -142,6 +150,13 @@ impl<S: IntoStore> Builder<S> {
     /// second one takes the place of the first.
     pub fn state<T: Any + Send + Sync>(mut self, state: T) -> Self {
         self.states.insert(state);
+        self
+    }
+
+    /// What an acknowledged commit of the embedded store survives: with `Sync`, the default, a power cut;
+    /// with `Os` the end of the process. A store that was opened beforehand has its own.
+    pub fn durability(mut self, durability: Durability) -> Self {
+        self.durability = durability;
         self
     }
 
@@ -192,12 +207,18 @@ impl<S: IntoStore> Builder<S> {
     /// tokio runtime.
     pub async fn start(self) -> Result<Runtime, StartupError> {
         let tokio = tokio::runtime::Handle::try_current().map_err(|_| StartupError::NoTokio)?;
-        let Self { store, mut registry, states, clock, artifact, settings } = self;
+        let Self { store, durability, mut registry, states, clock, artifact, settings } = self;
         registry.states = Arc::new(states);
         registry.check().map_err(StartupError::Incomplete)?;
         let handle = tokio.clone();
         let opening = tokio.spawn_blocking(move || {
-            let store = store.into_store().map_err(StartupError::Open)?;
+            let store = match store {
+                StoreSource::Store(store) => store,
+                StoreSource::Folder(folder) => {
+                    let options = SledStore::options().durability(durability);
+                    Arc::new(options.open(folder).map_err(StartupError::Open)?)
+                }
+            };
             let artifact = artifact.unwrap_or_else(executable_digest).into();
             let parts = Parts { store, artifact, registry, clock, settings, tokio: handle };
             Engine::start(parts).map_err(StartupError::Store)

@@ -14,7 +14,7 @@ mod registry;
 mod runtime;
 pub mod store;
 
-pub use builder::{Builder, IntoStore, StartupError};
+pub use builder::{Builder, IntoStore, StartupError, StoreSource};
 pub use client::{Client, List, Reuse, RunHandle, RunHistory, RunInfo, RunPage, RunState, Start, generate_run_id};
 pub use clock::{Clock, SystemClock};
 pub use error::{Drained, ReadError, RunError, StartError, Unavailable};

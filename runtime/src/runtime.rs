@@ -43,8 +43,8 @@ pub struct Runtime {
 impl Runtime {
     /// Puts a runtime together whose runs are kept in `store`: a folder for the embedded store, or a
     /// [`Store`](crate::store::Store).
-    pub fn builder<S: IntoStore>(store: S) -> Builder<S> {
-        Builder::new(store)
+    pub fn builder(store: impl IntoStore) -> Builder {
+        Builder::new(store.into_source())
     }
 
     pub(crate) fn new(engine: Engine) -> Self {
@@ -65,6 +65,11 @@ impl Runtime {
 
     /// Stops in order: begins no more runs and attempts, waits at most `at_most` for the attempts that are
     /// under way, makes what they brought durable, and closes the store.
+    ///
+    /// Attempts that have not ended then are stopped at their next `await`. What holds its thread
+    /// (`#[activity(blocking)]`) cannot be stopped: it should ask
+    /// [`ActivityCx::is_stopping`](perennial::ActivityCx::is_stopping), and a program that must not wait for it
+    /// ends its tokio runtime with `shutdown_background`.
     pub async fn drain(mut self, at_most: Duration) -> Drained {
         let began = Instant::now();
         let unfinished = self.engine.drain(at_most).await;

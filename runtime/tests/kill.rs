@@ -162,7 +162,7 @@ fn o06_a_hundred_kills_and_nothing_recorded_is_done_twice() {
     let mut lives = Vec::new();
     loop {
         // At each place of a step, and right after the start too.
-        let life = one_life(&folder, lives.len() * 5 % 12);
+        let life = one_life(&folder, lives.len() * 7 % 18);
         let finished = life.finished;
         lives.push(life);
         if finished.is_some() {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use perennial::history::History;
 use perennial::prelude::*;
-use perennial_runtime::{Builder, Client, IntoStore};
+use perennial_runtime::{Builder, Client};
 
 /// When each step of the long run began.
 #[derive(Clone, Default)]
@@ -48,7 +48,7 @@ pub async fn wide(cx: &Cx, width: u64) -> Result<u64, Error> {
 
 static TIMES: std::sync::LazyLock<Times> = std::sync::LazyLock::new(Times::default);
 
-pub fn register<S: IntoStore>(builder: Builder<S>) -> Builder<S> {
+pub fn register(builder: Builder) -> Builder {
     builder.workflow(ten).workflow(long).workflow(wide).activities((nothing, timed)).state(TIMES.clone()).artifact("bench")
 }
 

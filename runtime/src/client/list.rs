@@ -81,8 +81,8 @@ impl List {
     /// # Errors
     ///
     /// [`ReadError::InvalidCursor`], [`ReadError::Unavailable`].
-    pub async fn page(self) -> Result<RunPage, ReadError> {
-        let Self { shared, mut query, cursor } = self;
+    pub async fn page(&self) -> Result<RunPage, ReadError> {
+        let Self { shared, mut query, cursor } = self.clone();
         if let Some(cursor) = cursor {
             // A cursor is the id of the last run of its page, and may be of one that is gone.
             let after = RunId::new(&cursor).map_err(|_| ReadError::InvalidCursor { cursor })?;

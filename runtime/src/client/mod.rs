@@ -178,7 +178,6 @@ impl RunInfo {
 #[non_exhaustive]
 pub struct RunHistory {
     /// The history.
-    #[serde(flatten)]
     pub history: History,
     /// The attempts, in the order in which their ends were recorded.
     pub attempts: Vec<AttemptRecord>,

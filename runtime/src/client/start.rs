@@ -38,6 +38,8 @@ pub enum Reuse {
     Never,
     /// The run begins anew, as its next generation, with whatever input.
     AfterFinish,
+    /// The same, but only if it has failed.
+    AfterFailure,
 }
 
 /// A start, to be awaited. See [`Client::start`].
@@ -96,7 +98,6 @@ pub(super) async fn send(
     }
     let digest = input.digest();
     let (reply, answer) = oneshot::channel();
-    let reuse = reuse == Reuse::AfterFinish;
     let request = StartRequest { run: run.clone(), workflow: name, input, digest, reuse, reply };
     shared.tell(&run, Message::Start(request));
     match answer.await.map_err(|_| StartError::Unavailable(Unavailable::Stopped))?? {

@@ -180,6 +180,7 @@ pub(super) fn apply(shared: &Shared, run: &mut Run, input: &Input, step: Step) {
                     name: name.to_string(),
                     options: scheduled.options,
                     attempt: 1,
+                    lost: 0,
                     started: slot.is_some().then_some(shared.owner),
                     not_before: unit.at,
                     scheduled: unit.at,

@@ -6,6 +6,7 @@ use perennial::value::{Digest, Value};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::activity::{AttemptReport, Slot, Waiting};
+use crate::client::Reuse;
 use crate::store::{Created, Head, Status, StoreError};
 
 /// Everything that reaches a shard.
@@ -48,8 +49,8 @@ pub(crate) struct StartRequest {
     pub(crate) workflow: &'static str,
     pub(crate) input: Value,
     pub(crate) digest: Digest,
-    /// If the run has finished, a new generation of it is begun.
-    pub(crate) reuse: bool,
+    /// When a new generation is begun of a run that has finished.
+    pub(crate) reuse: Reuse,
     pub(crate) reply: oneshot::Sender<Result<StartReply, StoreError>>,
 }
 

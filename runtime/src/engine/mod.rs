@@ -20,11 +20,10 @@ mod timers;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-use perennial::RunKey;
+use perennial::{RunKey, Stop};
 
 use crate::activity::Slots;
 use crate::clock::Clock;
@@ -60,8 +59,8 @@ pub(crate) struct Shared {
     pub(crate) slots: Slots,
     pub(crate) mailboxes: Arc<[Sender<Message>]>,
     timers: Sender<TimerMessage>,
-    /// No run is started and no attempt is begun any more.
-    draining: AtomicBool,
+    /// No run is started and no attempt is begun any more. Attempts see it too.
+    pub(crate) stop: Stop,
 }
 
 impl Shared {
@@ -71,7 +70,7 @@ impl Shared {
     }
 
     pub(crate) fn is_draining(&self) -> bool {
-        self.draining.load(Ordering::Acquire)
+        self.stop.is_raised()
     }
 
     fn timer(&self, message: TimerMessage) {
@@ -132,7 +131,7 @@ impl Engine {
             slots,
             mailboxes,
             timers,
-            draining: AtomicBool::new(false),
+            stop: Stop::default(),
         });
         let mut engine = Self { shared, threads: Vec::new(), stopped: false };
         engine.spawn_threads(receivers, timer_messages)?;
@@ -182,7 +181,7 @@ impl Engine {
     /// Begins no more runs and attempts, waits until the attempts under way have ended and what they
     /// brought is durable, at most for `at_most`. Says how many attempts had not ended.
     pub(crate) async fn drain(&self, at_most: Duration) -> usize {
-        self.shared.draining.store(true, Ordering::Release);
+        self.shared.stop.raise();
         self.shared.slots.close();
         let (reply, mut replies) = tokio::sync::mpsc::unbounded_channel();
         for mailbox in self.shared.mailboxes.iter() {
@@ -210,7 +209,7 @@ impl Engine {
         if std::mem::replace(&mut self.stopped, true) {
             return;
         }
-        self.shared.draining.store(true, Ordering::Release);
+        self.shared.stop.raise();
         self.shared.slots.close();
         for mailbox in self.shared.mailboxes.iter() {
             let _ = mailbox.send(Message::Stop);

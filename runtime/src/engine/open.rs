@@ -204,15 +204,18 @@ impl Shard {
 
 /// A history that cannot be read blocks its run and no other; `None` when the store itself failed.
 fn unreadable_history(key: &RunKey, run: &Run, error: &StoreError) -> Option<Blocked> {
-    let (kind, event) = match error {
-        StoreError::Damaged { problem: RecordError::Newer { .. }, .. } => (IncompatibleKind::Newer, run.sequence),
-        StoreError::Damaged { problem: RecordError::UnknownKind { .. }, .. } => {
-            (IncompatibleKind::UnknownEvent, run.sequence)
+    let (kind, event, detail) = match error {
+        StoreError::Damaged { place, problem } => {
+            let kind = match problem {
+                RecordError::Newer { .. } => IncompatibleKind::Newer,
+                RecordError::UnknownKind { .. } => IncompatibleKind::UnknownEvent,
+                _ => IncompatibleKind::Damaged,
+            };
+            (kind, run.sequence, format!("{place}: {problem}"))
         }
-        StoreError::Damaged { .. } => (IncompatibleKind::Damaged, run.sequence),
-        StoreError::Gap { expected, .. } => (IncompatibleKind::Gap, *expected),
+        StoreError::Gap { expected, .. } => (IncompatibleKind::Gap, *expected, error.to_string()),
         _ => return None,
     };
-    let error = Incompatible::found(kind, key, &run.workflow, event, error.to_string());
+    let error = Incompatible::found(kind, key, &run.workflow, event, detail);
     Some(Blocked::Incompatible(Box::new(error)))
 }

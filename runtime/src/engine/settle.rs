@@ -14,7 +14,7 @@ use super::Shared;
 use crate::activity::{AttemptReport, Order, Slot, Waiting};
 use crate::store::{AttemptOutcome, AttemptRecord, StoreError, TaskChange};
 
-/// What the workflow is told of an attempt that nobody can ask any more.
+/// What is known of an attempt that nobody can ask any more.
 const LOST: &str = "the process that ran the attempt ended before it did";
 
 impl Shard {
@@ -64,11 +64,15 @@ impl Shard {
 
     /// An attempt that has a slot gets its start record; it begins when that is durable (S20).
     pub(super) fn grant(&mut self, key: &RunKey, operation: u64, slot: Slot) {
-        let owner = self.shared.owner;
+        let (now, owner) = (self.shared.clock.now(), self.shared.owner);
         let Some(run) = self.runs.get_mut(key) else { return };
         let Some(open) = run.tasks.get_mut(&operation) else { return };
         if !matches!(open.progress, Progress::Idle | Progress::Waiting) || self.shared.is_draining() {
             return;
+        }
+        if open.task.options.timeout.is_some_and(|timeout| now >= open.task.scheduled + timeout) {
+            open.progress = Progress::Settling;
+            return run.fail_operation(operation, ActivityFailure::TimedOut, now);
         }
         open.progress = Progress::Committing;
         open.task.started = Some(owner);
@@ -150,7 +154,10 @@ impl Run {
         let wait = if lost { Duration::ZERO } else { retry.wait_after(attempts, jitter) };
         let at = now + wait;
         let timed_out = task.options.timeout.is_some_and(|timeout| at >= task.scheduled + timeout);
-        if last || timed_out || !retry.allows_another(attempts) {
+        task.lost = task.lost.saturating_add(lost.into());
+        // Nobody failed where a process ended: the budget is for what attempts said (S19).
+        let spent = !lost && !retry.allows_another(attempts.saturating_sub(task.lost));
+        if last || timed_out || spent {
             let failure = if timed_out && !last {
                 ActivityFailure::TimedOut
             } else {
@@ -222,6 +229,7 @@ pub(super) fn order(
     attempt.number = task.attempt;
     attempt.deadline = deadline.map(|deadline| now + deadline);
     attempt.fence = run.fence.0;
+    attempt.stop = shared.stop.clone();
     *progress = Progress::Running;
     Ok(Some(Order { definition: *definition, attempt, input, deadline, states: shared.registry.states.clone(), slot }))
 }

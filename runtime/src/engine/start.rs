@@ -11,7 +11,17 @@ use super::open::entropy;
 use super::block::record_of;
 use super::run::{After, BlockedNow, Input, Run, Stage};
 use super::shard::Shard;
-use crate::store::{BlockedChange, Create, Head, StoreError};
+use crate::client::Reuse;
+use crate::store::{BlockedChange, Create, Head, Status, StoreError};
+
+/// Whether a run that stands like this begins anew.
+fn begins_anew(reuse: Reuse, status: Status) -> bool {
+    match reuse {
+        Reuse::Never => false,
+        Reuse::AfterFinish => status.is_finished(),
+        Reuse::AfterFailure => status == Status::Failed,
+    }
+}
 
 impl Shard {
     /// Begins a run, or answers with the one that there is.
@@ -35,7 +45,7 @@ impl Shard {
             Err(error) => {
                 let _ = request.reply.send(Err(error));
             }
-            Ok(Some(loaded)) if !(request.reuse && loaded.head.status.is_finished()) => {
+            Ok(Some(loaded)) if !begins_anew(request.reuse, loaded.head.status) => {
                 let _ = request.reply.send(Ok(StartReply::Exists(loaded.head)));
             }
             Ok(loaded) => self.create(request, loaded.map(|loaded| loaded.head)),

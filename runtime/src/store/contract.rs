@@ -263,6 +263,8 @@ pub struct Task {
     pub options: ActivityOptions,
     /// The number of the current attempt, from 1.
     pub attempt: u32,
+    /// How many attempts before it were lost with their processes. They do not count against the budget.
+    pub lost: u32,
     /// Who has begun, or may have begun, the current attempt (S20).
     pub started: Option<Owner>,
     /// The current attempt does not begin before.

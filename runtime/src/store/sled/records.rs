@@ -81,6 +81,9 @@ pub(super) fn task_content(task: &Task) -> Vec<u8> {
         if let Some(failure) = &task.last_failure {
             f.text(9, failure);
         }
+        if task.lost > 0 {
+            f.number(10, task.lost.into());
+        }
     })
 }
 
@@ -89,6 +92,7 @@ pub(super) fn read_task(bytes: &[u8]) -> Read<Task> {
     let (mut operation, mut unit, mut name, mut options, mut attempt) =
         (None, None, None, None, None);
     let (mut started, mut not_before, mut scheduled, mut last_failure) = (None, None, None, None);
+    let mut lost = 0;
     while let Some((field, content)) = fields.next_field()? {
         match field {
             1 => operation = Some(content.number("operation")?),
@@ -100,6 +104,7 @@ pub(super) fn read_task(bytes: &[u8]) -> Read<Task> {
             7 => not_before = Some(stamp(content, "not_before")?),
             8 => scheduled = Some(stamp(content, "scheduled")?),
             9 => last_failure = Some(content.text("last_failure")?.to_owned()),
+            10 => lost = content.small("lost")?,
             _ => {}
         }
     }
@@ -109,6 +114,7 @@ pub(super) fn read_task(bytes: &[u8]) -> Read<Task> {
         name: missing("name", name)?,
         options: missing("options", options)?,
         attempt: missing("attempt", attempt)?,
+        lost,
         started,
         not_before: missing("not_before", not_before)?,
         scheduled: missing("scheduled", scheduled)?,
@@ -280,6 +286,7 @@ mod tests {
             name: "charge".into(),
             options,
             attempt: 2,
+            lost: 1,
             started: Some(Owner(9)),
             not_before: Timestamp::from_millis(5),
             scheduled: Timestamp::from_millis(4),
@@ -288,6 +295,7 @@ mod tests {
         assert_eq!(read_task(&task_content(&task)).unwrap(), task);
         let bare = Task {
             options: ActivityOptions::new(Class::Pure),
+            lost: 0,
             started: None,
             last_failure: None,
             ..task
