@@ -1,5 +1,6 @@
 //! Workflows as the runtime sees them.
 
+use std::any::TypeId;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
@@ -173,6 +174,8 @@ pub type BodyFuture = Pin<Box<dyn Future<Output = BodyEnd>>>;
 /// A workflow without its types: what drivers work with.
 #[derive(Clone, Copy, Debug)]
 pub struct WorkflowDefinition {
+    /// Which function it is, whatever its name.
+    pub id: TypeId,
     /// The name under which histories know it.
     pub name: &'static str,
     /// What the attribute saw in its body.
@@ -200,6 +203,7 @@ impl WorkflowDefinition {
             W::Input::from_value(input).map(drop)
         }
         Self {
+            id: TypeId::of::<W>(),
             name: W::NAME,
             graph: W::GRAPH,
             build: build::<W>,

@@ -1,5 +1,6 @@
 //! Activities without their types: what drivers work with.
 
+use std::any::TypeId;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -79,6 +80,8 @@ fn end<T: ActivityResult>(output: T) -> AttemptEnd {
 /// An activity without its types.
 #[derive(Clone, Copy, Debug)]
 pub struct ActivityDefinition {
+    /// Which function it is, whatever its name.
+    pub id: TypeId,
     /// The name under which histories know it.
     pub name: &'static str,
     /// What it declares.
@@ -103,6 +106,7 @@ impl ActivityDefinition {
             })
         }
         Self {
+            id: TypeId::of::<A>(),
             name: A::NAME,
             options: A::OPTIONS,
             states: A::states,
