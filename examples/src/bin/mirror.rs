@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Parser;
+use indicatif::HumanCount;
 use perennial_examples::mirror::{
     Mode, Plan, Progress, copy_files, finished_before, hash_files, list_page, make_folders,
     make_links, mirror, note_skipped, place, prepare, settle_folders, this_process, tidy,
@@ -182,9 +183,14 @@ async fn follow(
     let going_on = before.is_some_and(|info| matches!(info.state, RunState::Running));
     if going_on {
         progress.add_history(&run.history().await?.history);
-        let done = progress.counts().before.files;
+        let done = HumanCount(progress.counts().before.files);
+        let instead = if again {
+            " instead of beginning anew"
+        } else {
+            ""
+        };
         progress.line(&format!(
-            "run {id} goes on; {done} files are recorded as copied"
+            "run {id} goes on{instead}; {done} files are recorded as copied"
         ));
     } else {
         progress.line(&format!("run {id}: {} to {}", plan.source, plan.target));
@@ -227,7 +233,7 @@ async fn ended_before(
                 skipped: report.skipped > 0,
             })
         }
-        Err(error) => Err(format!("the run has failed at {finished}: {error}").into()),
+        Err(error) => Err(format!("the run failed at {finished}: {error}").into()),
     }
 }
 

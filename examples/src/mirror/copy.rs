@@ -11,7 +11,7 @@ use perennial::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::disk::{
-    digest_of, look, open_source, part_of, read_pieces, remove_left_over, sync_folders,
+    digest_of, look, open_file, part_of, read_pieces, remove_left_over, sync_folders,
 };
 use super::manifest::{Record, put_records};
 use super::progress::Flow;
@@ -139,14 +139,16 @@ impl Batch<'_> {
                 }
                 .into());
             }
-            Some(there) if there.is_file() && there.len() == file.size => {
-                if digest_of(&to).is_ok_and(|(_, found)| found == *sha256) {
-                    settle(&to, file).map_err(problem("setting mode and time of"))?;
-                    // It may be there since a moment ago, by an attempt that was killed before the sync.
-                    self.folders.extend(to.parent().map(Path::to_owned));
-                    self.flow.add(file.size);
-                    return Ok(Done::InPlace);
-                }
+            Some(there)
+                if there.is_file()
+                    && there.len() == file.size
+                    && digest_of(&to).is_ok_and(|(_, found)| found == *sha256) =>
+            {
+                settle(&to, file).map_err(problem("setting mode and time of"))?;
+                // It may be there since a moment ago, by an attempt that was killed before the sync.
+                self.folders.extend(to.parent().map(Path::to_owned));
+                self.flow.add(file.size);
+                return Ok(Done::InPlace);
             }
             // A file with other content, a link or something special: the rename takes its place.
             _ => {}
@@ -167,8 +169,7 @@ impl Batch<'_> {
         let unreadable = |error| Undone::Skipped(Reason::of(&error));
         let problem =
             |error| Undone::Problem(Problem::writing("writing", to, Some(file.size), &error));
-        let (mut from, metadata) =
-            open_source(&file.path.under(&self.source)).map_err(unreadable)?;
+        let (mut from, metadata) = open_file(&file.path.under(&self.source)).map_err(unreadable)?;
         if !metadata.is_file() {
             return Err(Undone::Skipped(Reason::Replaced));
         }
@@ -219,15 +220,11 @@ fn digest_of_part(part: &Path) -> std::io::Result<(u64, String)> {
 
 /// Gives a file that has the right content the right mode and time too.
 fn settle(path: &Path, file: &File) -> std::io::Result<()> {
-    let there = fs::symlink_metadata(path)?;
-    if there.mode() & 0o7777 != file.mode {
-        fs::set_permissions(path, Permissions::from_mode(file.mode))?;
+    let (there, metadata) = open_file(path)?;
+    if metadata.mode() & 0o7777 == file.mode && Modified::of(&metadata) == file.modified {
+        return Ok(());
     }
-    if Modified::of(&there) != file.modified {
-        OpenOptions::new()
-            .read(true)
-            .open(path)?
-            .set_times(file.modified.times())?;
-    }
-    Ok(())
+    there.set_permissions(Permissions::from_mode(file.mode))?;
+    there.set_times(file.modified.times())?;
+    there.sync_all()
 }

@@ -41,7 +41,7 @@ pub(super) fn hex(bytes: &[u8]) -> String {
 }
 
 /// Opens a file for reading, and nothing else: no link is followed, and a pipe does not hold the thread.
-pub(super) fn open_source(path: &Path) -> io::Result<(File, Metadata)> {
+pub(super) fn open_file(path: &Path) -> io::Result<(File, Metadata)> {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits();
     let flags = i32::try_from(flags).map_err(io::Error::other)?;
     let file = OpenOptions::new()
@@ -80,7 +80,7 @@ pub(super) fn read_pieces<E>(
 
 /// The size and SHA-256 of a file of the target.
 pub(super) fn digest_of(path: &Path) -> io::Result<(u64, String)> {
-    let (mut file, metadata) = open_source(path)?;
+    let (mut file, metadata) = open_file(path)?;
     read_pieces(&mut file, metadata.len(), |error| error, |_| Ok(()))
 }
 
@@ -178,13 +178,13 @@ mod tests {
             0,
         )
         .unwrap();
-        let (_, metadata) = open_source(&pipe).unwrap();
+        let (_, metadata) = open_file(&pipe).unwrap();
         assert!(!metadata.is_file());
     }
 
     #[test]
     fn reading_ends_also_where_the_file_does_not() {
-        let (mut zeros, _) = open_source(Path::new("/dev/zero")).unwrap();
+        let (mut zeros, _) = open_file(Path::new("/dev/zero")).unwrap();
         let (size, _) = read_pieces(&mut zeros, 1_000, |error| error, |_| Ok(())).unwrap();
         assert!(size > 1_000);
     }

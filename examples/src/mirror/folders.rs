@@ -25,7 +25,9 @@ pub fn prepare(acx: &ActivityCx, plan: Plan) -> Result<(), Problem> {
     let target = plan.target.to_path();
     let own = target.join(OWN);
     let records = records_folder(acx, &plan);
-    let problem = |path: &Path, error: &io::Error| Problem::writing("preparing", path, None, error);
+    let problem =
+        |path: &Path, error: &io::Error| Problem::writing("making the folder", path, None, error);
+    fs::create_dir_all(&target).map_err(|error| problem(&target, &error))?;
     if let Some(there) = look(&own).map_err(|error| problem(&own, &error))?
         && !there.is_dir()
     {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use perennial::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::disk::{open_source, read_pieces};
+use super::disk::{open_file, read_pieces};
 use super::{File, HashedFile, Progress, Reason, Skipped, StoredPath};
 
 /// What is in the files of a batch.
@@ -57,7 +57,7 @@ pub fn hash_files(acx: &ActivityCx, source: StoredPath, files: Vec<File>) -> Res
 /// `None`: the file changed while it was read.
 fn hash(root: &Path, path: &StoredPath) -> Result<Option<HashedFile>, Reason> {
     let unreadable = |error| Reason::of(&error);
-    let (mut opened, before) = open_source(&path.under(root)).map_err(unreadable)?;
+    let (mut opened, before) = open_file(&path.under(root)).map_err(unreadable)?;
     if !before.is_file() {
         return Err(Reason::Replaced);
     }

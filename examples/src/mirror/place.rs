@@ -153,7 +153,11 @@ impl fmt::Display for Refusal {
                  help: name another target, or an empty one; or mirror into it all the same with `--adopt`, \
                  which replaces files of the same name"
             ),
-            Self::Unreadable { path, error } => write!(f, "{path} cannot be looked at: {error}"),
+            Self::Unreadable { path, error } => write!(
+                f,
+                "{path} cannot be looked at: {error}\n\n\
+                 help: all that is above it must be folders that you may enter"
+            ),
         }
     }
 }
@@ -225,9 +229,14 @@ fn taken(plan: &Plan, target: &Path) -> io::Result<Option<Taken>> {
     match fs::read_to_string(target.join(OWN).join(MARK)) {
         Ok(text) if text.trim_end_matches('\n') == plan.source.as_str() => return Ok(None),
         Ok(text) => return Ok(Some(Taken::Mirror(StoredPath::of(text.trim_end())))),
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         Err(_) if !target.exists() => return Ok(None),
-        Err(_) => {}
+        // Where its own folder is no folder, the run says that this is in the way.
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+            ) => {}
+        Err(error) => return Err(error),
     }
     // A run that was killed before it could say whose mirror this is has made nothing but its own folder.
     for entry in fs::read_dir(target)? {

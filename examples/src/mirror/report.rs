@@ -118,7 +118,7 @@ fn ending(plan: &Plan, report: &Report) -> String {
     if report.skipped > 0 {
         text += &row("skipped", &plural(report.skipped, "entry", "entries"));
         for skipped in &report.some_skipped {
-            text += &format!("    {} {}\n", skipped.path, skipped.reason);
+            text += &format!("    {}: {}\n", skipped.path, skipped.reason);
         }
         let more = report.skipped - report.some_skipped.len() as u64;
         if more > 0 {
@@ -196,7 +196,7 @@ mod tests {
             links: 1,
             skipped: skipped as u64,
         };
-        let at = |seconds| Timestamp::from_millis(1_764_000_000_000 + seconds * 1_000);
+        let at = |seconds: u64| Timestamp::from_millis(1_764_000_000_000 + seconds * 1_000);
         Report::new(
             (at(0), at(130)),
             &copied,

@@ -28,7 +28,6 @@ impl Modified {
     }
 
     /// To be set on a copy.
-    #[must_use]
     pub fn times(self) -> FileTimes {
         let Self(seconds, nanos) = self;
         let whole = Duration::from_secs(seconds.unsigned_abs());

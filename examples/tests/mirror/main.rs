@@ -1,0 +1,7 @@
+//! The binary `mirror`, as its user meets it.
+#![allow(clippy::unwrap_used)]
+
+mod content;
+mod kills;
+mod messages;
+mod world;
