@@ -18,15 +18,13 @@ pub(crate) struct Registry {
 
 impl Registry {
     pub(crate) fn add_workflow(&mut self, workflow: WorkflowDefinition) {
-        let same = |old: &WorkflowDefinition| std::ptr::eq(old.graph, workflow.graph);
-        if self.workflows.insert(workflow.name, workflow).is_some_and(|old| !same(&old)) {
+        if self.workflows.insert(workflow.name, workflow).is_some_and(|old| old.id != workflow.id) {
             self.twice.push(("workflow", workflow.name));
         }
     }
 
     pub(crate) fn add_activity(&mut self, activity: ActivityDefinition) {
-        let same = |old: &ActivityDefinition| std::ptr::fn_addr_eq(old.run, activity.run);
-        if self.activities.insert(activity.name, activity).is_some_and(|old| !same(&old)) {
+        if self.activities.insert(activity.name, activity).is_some_and(|old| old.id != activity.id) {
             self.twice.push(("activity", activity.name));
         }
     }

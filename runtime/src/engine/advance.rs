@@ -159,11 +159,14 @@ pub(super) fn apply(shared: &Shared, run: &mut Run, input: &Input, step: Step) {
         run.tasks.remove(&operation);
         run.changes.tasks.push(TaskChange::Remove(operation));
     }
-    if let Observation::TimerFired { operation } = &input.observation {
-        run.stop_timer(*operation);
+    if let Observation::TimerFired { .. } = &input.observation
+        && let Some((deadline, operation)) = run.timers.first().copied()
+    {
+        // It was the first that told the machine.
+        run.stop_timer(operation, deadline);
     }
-    for (operation, _) in stopped_timers {
-        run.stop_timer(operation);
+    for (operation, deadline) in stopped_timers {
+        run.stop_timer(operation, deadline);
     }
     if !logs.is_empty() {
         run.after.push(After::Logs(logs));
@@ -176,6 +179,7 @@ pub(super) fn apply(shared: &Shared, run: &mut Run, input: &Input, step: Step) {
                 let slot = shared.slots.take();
                 let task = Task {
                     operation: *operation,
+                    generation: run.generation,
                     unit: unit.number,
                     name: name.to_string(),
                     options: scheduled.options,
@@ -223,11 +227,8 @@ fn end(run: &mut Run, status: Status, value: perennial::value::Value) {
 }
 
 impl Run {
-    fn stop_timer(&mut self, operation: u64) {
-        let deadline = self.timers.iter().find(|(_, o)| *o == operation).map(|(deadline, _)| *deadline);
-        if let Some(deadline) = deadline {
-            self.timers.remove(&(deadline, operation));
-            self.changes.timers.push(TimerChange::Remove { operation, deadline });
-        }
+    fn stop_timer(&mut self, operation: u64, deadline: Timestamp) {
+        self.timers.remove(&(deadline, operation));
+        self.changes.timers.push(TimerChange::Remove { operation, deadline });
     }
 }

@@ -208,7 +208,7 @@ pub(super) fn order(
     let input = match &open.input {
         Some(input) => input.clone(),
         None => {
-            let units = shared.store.history(&run.key, run.generation, open.task.unit, 1)?;
+            let units = shared.store.history(&run.key, open.task.generation, open.task.unit, 1)?;
             let decisions = units.into_iter().flat_map(|unit| unit.decisions);
             let input = decisions.into_iter().find_map(|decision| match decision {
                 Decision::ActivityScheduled { operation: o, input, .. } if o == operation => Some(input),

@@ -255,6 +255,8 @@ pub struct Deliver {
 pub struct Task {
     /// The operation's number.
     pub operation: u64,
+    /// The generation that scheduled it.
+    pub generation: u64,
     /// The number of the first event of the unit that scheduled it, which holds its input.
     pub unit: u64,
     /// The activity's name.

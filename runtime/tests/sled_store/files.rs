@@ -138,6 +138,7 @@ fn no_file_of_long_values_ever_arises() {
             name: "charge".repeat(100),
             options: perennial::ActivityOptions::new(perennial::Class::Pure),
             attempt: 1,
+            generation: 1,
             lost: 0,
             started: None,
             not_before: perennial::Timestamp::default(),

@@ -316,6 +316,7 @@ pub(super) fn task(operation: u64) -> Task {
         name: "charge".into(),
         options: ActivityOptions::new(Class::Idempotent),
         attempt: 1,
+        generation: 1,
         lost: 0,
         started: None,
         not_before: at(1),

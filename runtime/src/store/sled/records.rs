@@ -81,6 +81,7 @@ pub(super) fn task_content(task: &Task) -> Vec<u8> {
         if let Some(failure) = &task.last_failure {
             f.text(9, failure);
         }
+        f.number(11, task.generation);
         if task.lost > 0 {
             f.number(10, task.lost.into());
         }
@@ -92,7 +93,7 @@ pub(super) fn read_task(bytes: &[u8]) -> Read<Task> {
     let (mut operation, mut unit, mut name, mut options, mut attempt) =
         (None, None, None, None, None);
     let (mut started, mut not_before, mut scheduled, mut last_failure) = (None, None, None, None);
-    let mut lost = 0;
+    let (mut lost, mut generation) = (0, None);
     while let Some((field, content)) = fields.next_field()? {
         match field {
             1 => operation = Some(content.number("operation")?),
@@ -105,11 +106,13 @@ pub(super) fn read_task(bytes: &[u8]) -> Read<Task> {
             8 => scheduled = Some(stamp(content, "scheduled")?),
             9 => last_failure = Some(content.text("last_failure")?.to_owned()),
             10 => lost = content.small("lost")?,
+            11 => generation = Some(content.number("generation")?),
             _ => {}
         }
     }
     Ok(Task {
         operation: missing("operation", operation)?,
+        generation: missing("generation", generation)?,
         unit: missing("unit", unit)?,
         name: missing("name", name)?,
         options: missing("options", options)?,
@@ -282,6 +285,7 @@ mod tests {
             .retry(Retry::new().attempts(3).factor(5));
         let task = Task {
             operation: 7,
+            generation: 2,
             unit: 3,
             name: "charge".into(),
             options,
