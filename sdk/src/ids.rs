@@ -43,12 +43,19 @@ impl fmt::Display for InvalidId {
             given,
             problem,
         } = self;
-        let given = given.escape_debug();
+        // Its beginning is enough to know it by.
+        let short: String = given.chars().take(60).collect();
+        let more = if short.len() < given.len() { "…" } else { "" };
+        let given = format!("{}{more}", short.escape_debug());
         match problem {
             IdProblem::Empty => write!(f, "a {what} id cannot be empty")?,
             IdProblem::TooLong(length) => write!(
                 f,
-                "the {what} id \"{given}…\" is {length} bytes long; at most {MAX_ID_LENGTH} are allowed"
+                "the {what} id \"{given}\" is {length} bytes long; at most {MAX_ID_LENGTH} are allowed"
+            )?,
+            IdProblem::Character(' ', at) => write!(
+                f,
+                "the {what} id \"{given}\" has a space at byte {at}, which an id cannot have"
             )?,
             IdProblem::Character(c, at) => write!(
                 f,

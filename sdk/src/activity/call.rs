@@ -15,8 +15,16 @@ use crate::{ActivityError, Cx, Data, Durable};
 
 /// A call of the activity `A`: set options, then wait for it.
 ///
-/// ```ignore
-/// let receipt = charge_card(cx, order).retry(Retry::new().attempts(3)).attempt(seconds(10)).await?;
+/// ```
+/// # use perennial::prelude::*;
+/// # #[activity(idempotent)]
+/// # async fn charge_card(_acx: &ActivityCx, order: String) -> Result<u64, Failure> { Ok(order.len() as u64) }
+/// #[workflow]
+/// async fn charge(cx: &Cx, order: String) -> Result<u64, Error> {
+///     let retry = Retry::new().attempts(3);
+///     Ok(charge_card(cx, order).retry(retry).attempt(seconds(10)).await?)
+/// }
+/// # fn main() {}
 /// ```
 #[must_use = "an activity starts only when its call is awaited"]
 pub struct Call<A: Activity> {

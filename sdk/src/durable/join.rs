@@ -13,8 +13,18 @@ use super::group::{Group, Member};
 ///
 /// They are polled in source order; each begins when the `join!` is awaited.
 ///
-/// ```ignore
-/// let (stock, price) = join!(reserve(cx, order.clone()), quote(cx, order));
+/// ```
+/// # use perennial::prelude::*;
+/// # #[activity(pure)]
+/// # async fn reserve(_acx: &ActivityCx, order: String) -> Result<u64, Failure> { Ok(order.len() as u64) }
+/// # #[activity(pure)]
+/// # async fn quote(_acx: &ActivityCx, order: String) -> Result<u64, Failure> { Ok(order.len() as u64) }
+/// #[workflow]
+/// async fn offer(cx: &Cx, order: String) -> Result<(u64, u64), Error> {
+///     let (stock, price) = join!(reserve(cx, order.clone()), quote(cx, order));
+///     Ok((stock?, price?))
+/// }
+/// # fn main() {}
 /// ```
 #[macro_export]
 macro_rules! join {
@@ -25,8 +35,18 @@ macro_rules! join {
 /// error: of two that come with the same event, the one that stands first. The others are dropped then, and
 /// that is recorded.
 ///
-/// ```ignore
-/// let (stock, price) = try_join!(reserve(cx, order.clone()), quote(cx, order))?;
+/// ```
+/// # use perennial::prelude::*;
+/// # #[activity(pure)]
+/// # async fn reserve(_acx: &ActivityCx, order: String) -> Result<u64, Failure> { Ok(order.len() as u64) }
+/// # #[activity(pure)]
+/// # async fn quote(_acx: &ActivityCx, order: String) -> Result<u64, Failure> { Ok(order.len() as u64) }
+/// #[workflow]
+/// async fn offer(cx: &Cx, order: String) -> Result<(u64, u64), Error> {
+///     let (stock, price) = try_join!(reserve(cx, order.clone()), quote(cx, order))?;
+///     Ok((stock, price))
+/// }
+/// # fn main() {}
 /// ```
 #[macro_export]
 macro_rules! try_join {
@@ -199,8 +219,16 @@ tuple!(12: 0 F0 T0 1 F1 T1 2 F2 T2 3 F3 T3 4 F4 T4 5 F5 T5 6 F6 T6 7 F7 T7 8 F8 
 
 /// Waits for all futures of a collection and gives their results in its order.
 ///
-/// ```ignore
-/// let receipts = join_all(orders.into_iter().map(|order| charge(cx, order))).await;
+/// ```
+/// # use perennial::prelude::*;
+/// # #[activity(pure)]
+/// # async fn charge(_acx: &ActivityCx, order: String) -> Result<u64, Failure> { Ok(order.len() as u64) }
+/// #[workflow]
+/// async fn charge_all(cx: &Cx, orders: Vec<String>) -> Result<u64, Error> {
+///     let receipts = join_all(orders.into_iter().map(|order| charge(cx, order))).await;
+///     Ok(receipts.into_iter().flatten().sum())
+/// }
+/// # fn main() {}
 /// ```
 pub fn join_all<I>(futures: I) -> JoinAll<<I::Item as IntoFuture>::IntoFuture>
 where

@@ -17,15 +17,27 @@ use crate::machine::{TaskId, wait};
 /// Members begin when they are submitted and go on whether or not [`next`](Self::next) is awaited. Dropping
 /// the set drops the members that are still open, in the order of their submission, and that is recorded.
 ///
-/// ```ignore
-/// let mut set = JoinSet::new(cx);
-/// for file in files {
-///     if set.len() == 8 {
-///         set.next().await; // at most eight at a time
+/// ```
+/// # use perennial::prelude::*;
+/// # #[activity(idempotent)]
+/// # async fn copy(_acx: &ActivityCx, file: String) -> Result<u64, Failure> { Ok(file.len() as u64) }
+/// #[workflow]
+/// async fn copy_all(cx: &Cx, files: Vec<String>) -> Result<u64, Error> {
+///     let (mut set, mut bytes) = (JoinSet::new(cx), 0);
+///     for file in files {
+///         if set.len() == 8
+///             && let Some(copied) = set.next().await
+///         {
+///             bytes += copied?; // at most eight at a time
+///         }
+///         set.submit(copy(cx, file));
 ///     }
-///     set.submit(copy(cx, file));
+///     while let Some(copied) = set.next().await {
+///         bytes += copied?;
+///     }
+///     Ok(bytes)
 /// }
-/// while let Some(copied) = set.next().await { .. }
+/// # fn main() {}
 /// ```
 pub struct JoinSet<T> {
     cx: Cx,

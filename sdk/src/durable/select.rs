@@ -14,11 +14,18 @@ use crate::machine::judged;
 /// replay. The other futures are dropped before the code runs, and that is recorded: a timer is stopped, an
 /// activity that was dispatched goes on and its result is no longer waited for (S12).
 ///
-/// ```ignore
-/// let reply = select! {
-///     reply = ask(cx, question) => Some(reply?),
-///     _ = cx.sleep(hours(1)) => None,
-/// };
+/// ```
+/// # use perennial::prelude::*;
+/// # #[activity(idempotent)]
+/// # async fn ask(_acx: &ActivityCx, question: String) -> Result<String, Failure> { Ok(question) }
+/// #[workflow]
+/// async fn ask_for_an_hour(cx: &Cx, question: String) -> Result<Option<String>, Error> {
+///     Ok(select! {
+///         reply = ask(cx, question) => Some(reply?),
+///         _ = cx.sleep(hours(1)) => None,
+///     })
+/// }
+/// # fn main() {}
 /// ```
 #[macro_export]
 macro_rules! select {

@@ -64,7 +64,7 @@ impl Value {
         match foreign::check(text) {
             Ok(()) => Ok(Self(text.into())),
             Err(problem) => Err(DecodeError {
-                expected: "JSON",
+                expected: JSON,
                 problem,
             }),
         }
@@ -246,11 +246,14 @@ impl fmt::Display for EncodeError {
 
 impl std::error::Error for EncodeError {}
 
+/// What [`Value::from_json`] expects.
+const JSON: &str = "JSON";
+
 /// A stored value that is not what the code expects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DecodeError {
-    /// The Rust type that was asked for.
+    /// The Rust type that was asked for; `JSON` where a text was to become a value.
     pub expected: &'static str,
     /// What does not fit, and where in the text.
     pub problem: String,
@@ -258,11 +261,14 @@ pub struct DecodeError {
 
 impl fmt::Display for DecodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "the value does not decode as `{}`: {}",
-            self.expected, self.problem
-        )
+        let Self { expected, problem } = self;
+        match *expected {
+            JSON => write!(
+                f,
+                "the text is not a JSON value that can be stored: {problem}"
+            ),
+            expected => write!(f, "the value does not decode as `{expected}`: {problem}"),
+        }
     }
 }
 
