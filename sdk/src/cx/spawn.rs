@@ -8,8 +8,7 @@ impl Cx {
     /// does not stop the work. What is still open when the workflow returns is dropped, and that is recorded
     /// (S12).
     ///
-    /// A call of an activity or a timer can be spawned as it is. An `async` block may outlive the reference
-    /// `cx`, so it takes a clone:
+    /// A call of an activity or a timer can be spawned as it is, and so can an `async` block of several steps:
     ///
     /// ```
     /// # use perennial::prelude::*;
@@ -18,10 +17,9 @@ impl Cx {
     /// #[workflow]
     /// async fn pages(cx: &Cx) -> Result<u64, Error> {
     ///     let first = cx.spawn(fetch(cx, 1));
-    ///     let own = cx.clone();
     ///     let rest = cx.spawn(async move {
-    ///         own.sleep(seconds(1)).await?;
-    ///         Ok::<_, Error>(fetch(&own, 2).await? + fetch(&own, 3).await?)
+    ///         cx.sleep(seconds(1)).await?;
+    ///         Ok::<_, Error>(fetch(cx, 2).await? + fetch(cx, 3).await?)
     ///     });
     ///     Ok(first.await? + rest.await?)
     /// }

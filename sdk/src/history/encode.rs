@@ -371,3 +371,91 @@ fn read_decision(event: u32, content: Content<'_>) -> Result<Decision, RecordErr
         },
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The machine adds up what events have at most, so that a unit that it lets through is never too large
+    /// for a store (S15).
+    #[test]
+    fn no_event_has_more_bytes_than_it_says() {
+        let most = u64::MAX;
+        let site = || {
+            Some(CallSite {
+                file: "f".repeat(300).into(),
+                line: u32::MAX,
+                column: u32::MAX,
+                function: "g".repeat(300).into(),
+            })
+        };
+        let value = || Value::trusted(&format!("\"{}\"", "v".repeat(20_000)));
+        let open = |count: usize| {
+            let one = || OpenOperation {
+                operation: most,
+                name: "n".repeat(200),
+            };
+            std::iter::repeat_with(one).take(count).collect::<Vec<_>>()
+        };
+        let decisions = [
+            Decision::ActivityScheduled {
+                operation: most,
+                name: "n".repeat(200).into(),
+                input: value(),
+                site: site(),
+            },
+            Decision::TimerStarted {
+                operation: most,
+                deadline: Timestamp::from_millis(most),
+                site: site(),
+            },
+            Decision::Recorded {
+                source: RecordSource::Named("n".repeat(200)),
+                value: value(),
+                site: site(),
+            },
+            Decision::Dropped { operation: most },
+            Decision::Completed {
+                value: value(),
+                open: open(0),
+            },
+            Decision::Failed {
+                error: value(),
+                open: open(1_000),
+            },
+        ];
+        let failures = [
+            ActivityFailure::Rejected { value: value() },
+            ActivityFailure::RetriesExhausted {
+                last: "l".repeat(20_000),
+                attempts: u32::MAX,
+            },
+            ActivityFailure::TooLarge {
+                size: most,
+                limit: most,
+            },
+        ];
+        let unit = |observation: &Observation, decisions: &[Decision]| {
+            encode_unit(&Unit {
+                number: most / 2,
+                at: Timestamp::from_millis(most),
+                observation: observation.clone(),
+                decisions: decisions.to_vec(),
+            })
+            .len()
+        };
+        let fired = Observation::TimerFired { operation: most };
+        assert!(unit(&fired, &[]) <= fired.size());
+        for failure in failures {
+            let observation = Observation::ActivityFailed {
+                operation: most,
+                failure,
+            };
+            assert!(unit(&observation, &[]) <= observation.size());
+        }
+        for decision in decisions {
+            let bytes = unit(&fired, std::slice::from_ref(&decision)) - unit(&fired, &[]);
+            assert!(bytes <= decision.size(), "{bytes} {}", decision.size());
+        }
+    }
+}

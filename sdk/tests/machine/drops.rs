@@ -269,3 +269,30 @@ fn a_cx_that_was_carried_out_of_its_workflow_does_nothing() {
         [Decision::Completed { .. }]
     ));
 }
+
+#[test]
+fn s12_values_that_are_dropped_with_their_machine_may_use_the_cx_that_was_lent_to_them() {
+    struct Borrowing(&'static Cx);
+    impl Drop for Borrowing {
+        fn drop(&mut self) {
+            DROPPED.set(DROPPED.get() + 1);
+            self.0.log("dropped");
+            let _: u64 = self.0.random();
+            assert_eq!(self.0.run_id().as_str(), "order-42");
+        }
+    }
+    #[workflow]
+    async fn flow(cx: &Cx) -> Result<(), Error> {
+        let _root = Borrowing(cx);
+        cx.spawn(async move {
+            let _task = Borrowing(cx);
+            cx.sleep(days(1)).await.ok();
+        });
+        cx.sleep(days(1)).await?;
+        Ok(())
+    }
+    let mut machine = Story::untold::<flow>().into_machine();
+    machine.observe(started::<flow>(()), BEGIN, BEGIN).unwrap();
+    drop(machine);
+    assert_eq!(DROPPED.get(), 2);
+}

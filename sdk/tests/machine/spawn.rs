@@ -173,3 +173,47 @@ fn awaiting_a_task_again_after_its_end_blocks_the_run_and_does_not_hang_it() {
         "{blocked}"
     );
 }
+
+#[test]
+fn blocks_take_the_cx_along_and_it_stays_that_of_their_own_run() {
+    #[workflow]
+    async fn flow(cx: &Cx, number: u64) -> Result<Vec<u64>, Error> {
+        let task = cx.spawn(async move {
+            let (a, b) = join!(part(cx, number), async move { cx.sleep(seconds(1)).await });
+            b.ok();
+            a
+        });
+        let mut set = JoinSet::new(cx);
+        for add in 1..=2 {
+            set.submit(async move { part(cx, number + add).await });
+        }
+        let mut results = vec![task.await?];
+        while let Some(result) = set.next().await {
+            results.push(result?);
+        }
+        Ok(results)
+    }
+    // Two runs on one thread, by turns; then one more that gets the handle of the first.
+    let mut runs = [Story::of::<flow>(10), Story::of::<flow>(20)];
+    for operation in [3, 1, 4] {
+        for (base, story) in [10, 20].into_iter().zip(&mut runs) {
+            story.complete(operation, base + operation);
+        }
+    }
+    let [mut first, second] = runs;
+    first.fire(2);
+    assert_eq!(first.result::<Vec<u64>, Error>(), Ok(vec![11, 13, 14]));
+    drop(first);
+    let third = Story::of::<flow>(30);
+    assert_eq!(third.last().scheduled.len(), 3);
+    let mut second = second;
+    second.fire(2);
+    assert_eq!(second.result::<Vec<u64>, Error>(), Ok(vec![21, 23, 24]));
+    insta::assert_snapshot!(third.text(), @"
+    1 started      flow 30
+    2   activity   ~1 part 30                                       spawn.rs flow
+    3   sleep      ~2                                               spawn.rs flow
+    4   activity   ~3 part 31                                       spawn.rs flow
+    5   activity   ~4 part 32                                       spawn.rs flow
+    ");
+}
