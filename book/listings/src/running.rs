@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use perennial::prelude::*;
 use perennial::value::Value;
-use perennial_runtime::store::{Durability, SledStore, Status};
+use perennial_runtime::store::{Durability, Status};
 use perennial_runtime::{
-    Client, Reuse, RunError, RunHandle, RunState, Runtime, StartError, generate_run_id,
+    Client, Reuse, RunError, RunHandle, RunState, Runtime, StartError, StartupError,
+    generate_run_id,
 };
 
 #[activity(pure)]
@@ -32,19 +33,16 @@ pub async fn give_up(cx: &Cx) -> Result<(), Error> {
 type Done = Result<(), Box<dyn std::error::Error>>;
 
 // ANCHOR: builder
-pub async fn start(folder: &Path) -> Result<Runtime, Box<dyn std::error::Error>> {
-    let store = SledStore::options()
+pub async fn start(folder: &Path) -> Result<Runtime, StartupError> {
+    Runtime::builder(folder)
         .durability(Durability::Os)
-        .open(folder)?;
-    let runtime = Runtime::builder(store)
         .workflow(welcome)
         .workflow(give_up)
-        .activities((greet,))
+        .activity(greet)
         .state(Greeting("Hello"))
         .max_activities(20)
         .start()
-        .await?;
-    Ok(runtime)
+        .await
 }
 // ANCHOR_END: builder
 
@@ -99,23 +97,18 @@ pub async fn ask(client: &Client) -> Done {
     assert_eq!((info.state, info.events), (RunState::Completed, 4));
     println!("{}", run.history().await?.history.text());
 
-    let mut list = client
+    let finished = client
         .list()
         .workflow("welcome")
         .status(Status::Completed)
         .limit(50);
+    let mut page = finished.page().await?;
     loop {
-        let page = list.page().await?;
         for info in &page.runs {
             println!("{} since {}", info.run, info.created);
         }
         let Some(next) = page.next else { break };
-        list = client
-            .list()
-            .workflow("welcome")
-            .status(Status::Completed)
-            .limit(50)
-            .after(next);
+        page = finished.clone().after(next).page().await?;
     }
 
     let blocked = client.list().blocked(true).page().await?;

@@ -1,8 +1,6 @@
 //! The code of the chapters, run.
 
-use std::sync::Arc;
-
-use perennial::{ActivityCx, Attempt, Cx, States};
+use perennial::{ActivityCx, Cx};
 use perennial_book::activities::{self, Bank, Order, charge_card};
 use perennial_book::{determinism, running, waiting};
 use perennial_runtime::store::MemoryStore;
@@ -78,12 +76,7 @@ async fn a_call_can_have_other_options() {
 // ANCHOR: activity_test
 #[tokio::test]
 async fn the_card_is_charged_once_for_each_key() {
-    let mut states = States::default();
-    states.insert(Bank::default());
-    let states = Arc::new(states);
-    let run = perennial::RunKey::new("default".parse().unwrap(), "order-42".parse().unwrap());
-    let attempt = Attempt::new(run, 1, charge_card::NAME);
-    let acx = ActivityCx::new(attempt, Arc::clone(&states));
+    let acx = ActivityCx::for_test().with_state(Bank::default());
 
     let first = charge_card::run(&acx, order(1_200)).await.unwrap();
     let again = charge_card::run(&acx, order(1_200)).await.unwrap();
@@ -95,9 +88,7 @@ async fn the_card_is_charged_once_for_each_key() {
 
 #[tokio::test]
 async fn computing_is_an_activity_too() {
-    let run = perennial::RunKey::new("default".parse().unwrap(), "primes".parse().unwrap());
-    let attempt = Attempt::new(run, 1, activities::count_primes::NAME);
-    let acx = ActivityCx::new(attempt, Arc::default());
+    let acx = ActivityCx::for_test();
     assert_eq!(activities::count_primes::run(&acx, 100).unwrap(), 25);
 }
 

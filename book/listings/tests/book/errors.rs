@@ -16,7 +16,7 @@ use tokio::sync::Semaphore;
 use crate::texts::assert_text;
 
 /// The program of a day, over the store of the days before.
-fn program(folder: &TempDir, day: &str, shop: Shop) -> Builder<SledStore> {
+fn program(folder: &TempDir, day: &str, shop: Shop) -> Builder {
     let options = SledStore::options().durability(Durability::Os);
     let store = options.open(folder.path()).unwrap();
     Runtime::builder(store)
@@ -52,7 +52,7 @@ fn run(client: &Client) -> RunHandle<errors::fulfil> {
     client.run(errors::fulfil, "order-42").unwrap()
 }
 
-async fn blocked(folder: &TempDir, tuesday: Builder<SledStore>, code: &str) {
+async fn blocked(folder: &TempDir, tuesday: Builder, code: &str) {
     let runtime = tuesday.start().await.unwrap();
     let Err(RunError::Blocked {
         code: found, text, ..
