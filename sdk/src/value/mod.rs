@@ -4,6 +4,7 @@
 
 mod canonical;
 mod foreign;
+mod key;
 mod place;
 mod strict;
 

@@ -5,7 +5,7 @@ use perennial::prelude::*;
 use perennial::value::Value;
 use proptest::prelude::*;
 
-use crate::story::{Story, started};
+use crate::story::{Story, replay, started};
 
 #[activity(idempotent)]
 async fn part(_acx: &ActivityCx, number: u64) -> Result<u64, Failure<String>> {
@@ -132,6 +132,67 @@ proptest! {
                 prop_assert!(blocked.to_string().contains(blocked.code()));
                 break;
             }
+        }
+    }
+
+    #[test]
+    fn a_history_that_was_tampered_with_replays_or_is_refused_and_never_panics(
+        seed in 0..8_u64,
+        answers in prop::collection::vec((any::<prop::sample::Index>(), any::<bool>()), 1..25),
+        edits in prop::collection::vec((0..6_u8, any::<prop::sample::Index>(), any::<prop::sample::Index>()), 1..4),
+    ) {
+        let mut story = Story::of::<anything>(seed).unchecked();
+        for (at, prefer_timer) in answers {
+            let activities = story.machine().open_activities();
+            let timers: Vec<u64> = story.machine().timers().iter().map(|(number, _)| *number).collect();
+            if story.is_finished() || activities.is_empty() && timers.is_empty() {
+                break;
+            }
+            if activities.is_empty() || prefer_timer && !timers.is_empty() {
+                story.fire(*at.get(&timers));
+            } else {
+                story.complete(*at.get(&activities), 3);
+            }
+        }
+        let mut units = story.units.clone();
+        for (edit, at, other) in edits {
+            let unit = at.index(units.len());
+            let count = units[unit].decisions.len();
+            match edit {
+                0 => {
+                    units.remove(unit);
+                }
+                1 => {
+                    let copy = units[unit].clone();
+                    units.push(copy);
+                }
+                2 => {
+                    let observation = other.get(&units).observation.clone();
+                    units[unit].observation = observation;
+                }
+                3 if count > 0 => {
+                    units[unit].decisions.remove(other.index(count));
+                }
+                4 if count > 0 => {
+                    let copy = other.get(&units[unit].decisions).clone();
+                    units[unit].decisions.push(copy);
+                }
+                5 if count > 1 => units[unit].decisions.swap(0, other.index(count)),
+                _ => {}
+            }
+            if units.is_empty() {
+                break;
+            }
+            // Numbered through, so that the gap is not all that is found.
+            let mut number = 1;
+            for unit in &mut units {
+                unit.number = number;
+                number = unit.last() + 1;
+            }
+        }
+        if let Err(blocked) = replay::<anything>(&units) {
+            prop_assert!(blocked.to_string().contains(blocked.code()));
+            prop_assert!(!matches!(blocked, perennial::Blocked::Panicked(_)), "{}", blocked);
         }
     }
 }

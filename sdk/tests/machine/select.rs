@@ -185,3 +185,49 @@ fn a_select_of_one_and_one_in_a_loop_with_breaks() {
     }
     assert_eq!(story.result::<u64, Error>(), Ok(3));
 }
+
+#[test]
+fn what_is_awaited_again_after_its_end_blocks_the_run_with_the_reason() {
+    use crate::story::started;
+
+    #[durable]
+    async fn ready() -> Result<u8, String> {
+        Err("no".to_owned())
+    }
+    #[workflow]
+    async fn races(_cx: &Cx) -> Result<(), Error> {
+        let mut race = perennial::__private::race(ready(), ready());
+        let _ = (&mut race).await;
+        let _ = (&mut race).await;
+        Ok(())
+    }
+    #[workflow]
+    async fn joins(_cx: &Cx) -> Result<(), Error> {
+        let mut join = perennial::__private::try_join((ready(), ready()));
+        let _ = (&mut join).await;
+        let _ = (&mut join).await;
+        Ok(())
+    }
+    #[workflow]
+    async fn timers(cx: &Cx) -> Result<(), Error> {
+        let mut sleep = cx.sleep(seconds(1));
+        (&mut sleep).await?;
+        (&mut sleep).await?;
+        Ok(())
+    }
+    let texts = [
+        Story::untold::<races>().blocked(started::<races>(())),
+        Story::untold::<joins>().blocked(started::<joins>(())),
+        Story::of::<timers>(())
+            .blocked(perennial::history::Observation::TimerFired { operation: 1 }),
+    ]
+    .map(|blocked| {
+        let text = blocked.to_string();
+        text.lines().nth(2).unwrap_or_default().trim().to_owned()
+    });
+    insta::assert_snapshot!(texts.join("\n"), @"
+    a `select!` was awaited again after it had given its result
+    a `try_join!` was awaited again after it had given its error
+    operation ~1 was awaited again after it had given its result
+    ");
+}
