@@ -144,7 +144,7 @@ pub struct NotDurable {
     pub workflow: &'static str,
     /// The number of the event that the code was about to cause.
     pub event: u64,
-    /// The await that is nearest to it, where one is known.
+    /// The await that is nearest to it, or the workflow's function where none is known.
     pub site: Option<CallSite>,
 }
 

@@ -98,9 +98,17 @@ impl IncompatibleKind {
                 "The run goes on when a program is started whose type can read what was stored; \
                  `#[serde(default)]` and `#[serde(alias = \"..\")]` keep old values readable."
             }
-            _ => {
-                "The run goes on when a program is started that makes the recorded decisions: put them back, or start \
-                 the program that recorded them again."
+            Self::Changed | Self::ChangedInput | Self::Removed => {
+                "The run goes on when a program is started that decides what was recorded: put it back, or start the \
+                 program that recorded it again."
+            }
+            Self::Inserted => {
+                "The run goes on when a program is started that does not decide this here: take it out, or start the \
+                 program that recorded the history again."
+            }
+            Self::LeftOver => {
+                "The run goes on when a program is started that does not end here: put back what followed, or start \
+                 the program that recorded it again."
             }
         }
     }

@@ -12,7 +12,7 @@ use super::tasks::Tasks;
 use super::waits::{may_poll, reset, wait};
 use crate::history::{Decision, OpenOperation, Started};
 use crate::incompatible::{IncompatibleKind, Side};
-use crate::workflow::Site;
+use crate::workflow::{Graph, Site};
 use crate::{Blocked, RunKey, Timestamp};
 
 thread_local! {
@@ -42,12 +42,12 @@ impl Drop for Polling<'_> {
 impl Core {
     pub(super) fn new(
         workflow: &'static str,
-        manifest_dir: Option<&'static str>,
+        graph: &'static Graph,
         artifact: Arc<str>,
         entropy: Entropy,
     ) -> Self {
         Self {
-            state: RefCell::new(State::new(workflow, manifest_dir, artifact)),
+            state: RefCell::new(State::new(workflow, graph, artifact)),
             tasks: RefCell::new(Tasks::new()),
             entropy: RefCell::new(entropy),
             polling: Cell::new(false),

@@ -101,7 +101,7 @@ impl Core {
                 run: state.run_text(),
                 workflow: state.workflow,
                 event: state.event(),
-                site: site.map(|site| state.call_site(site)),
+                site: Some(site.map_or_else(|| state.place(), |site| state.call_site(site))),
             }));
         } else if polled_too_often() {
             state.polled_too_often();

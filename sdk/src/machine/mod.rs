@@ -85,7 +85,7 @@ impl Machine {
         let waker = Waker::from(Arc::clone(&root_flag));
         let core = Core::new(
             definition.name,
-            definition.graph.manifest_dir,
+            definition.graph,
             Arc::clone(artifact),
             entropy,
         );

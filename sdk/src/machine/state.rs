@@ -11,7 +11,7 @@ use super::step::{LogLine, Scheduled};
 use super::{ActivityEnd, MAX_COMMANDS, MAX_OPEN, MAX_POLLS, MAX_UNIT_BYTES};
 use crate::history::{CallSite, Decision};
 use crate::incompatible::{Incompatible, IncompatibleKind, Side};
-use crate::workflow::Site;
+use crate::workflow::{Graph, Site};
 use crate::{Blocked, Panicked, RunKey, Runaway, Timestamp};
 
 /// What an operation came to.
@@ -52,7 +52,7 @@ pub(super) struct Made {
 
 pub(super) struct State {
     pub(super) workflow: &'static str,
-    pub(super) manifest_dir: Option<&'static str>,
+    pub(super) graph: &'static Graph,
     pub(super) artifact: Arc<str>,
     /// `None` before the first event.
     pub(super) run: Option<RunKey>,
@@ -82,14 +82,10 @@ pub(super) struct State {
 }
 
 impl State {
-    pub(super) fn new(
-        workflow: &'static str,
-        manifest_dir: Option<&'static str>,
-        artifact: Arc<str>,
-    ) -> Self {
+    pub(super) fn new(workflow: &'static str, graph: &'static Graph, artifact: Arc<str>) -> Self {
         Self {
             workflow,
-            manifest_dir,
+            graph,
             artifact,
             run: None,
             started_by: String::new(),
@@ -308,6 +304,16 @@ impl State {
         }
     }
 
+    /// The workflow's function.
+    pub(super) fn place(&self) -> CallSite {
+        CallSite {
+            file: self.relative(self.graph.file).into(),
+            line: self.graph.line,
+            column: 1,
+            function: self.graph.name.into(),
+        }
+    }
+
     pub(super) fn location(&self, place: &'static Location<'static>) -> CallSite {
         CallSite {
             file: self.relative(place.file()).into(),
@@ -321,6 +327,7 @@ impl State {
     /// Files are recorded relative to the package where the compiler names them in full.
     fn relative(&self, file: &'static str) -> &'static str {
         let inside = self
+            .graph
             .manifest_dir
             .and_then(|folder| file.strip_prefix(folder))
             .and_then(|rest| rest.strip_prefix(['/', '\\']));

@@ -244,7 +244,7 @@ fn h213_a_run_that_starts_twice() {
       event 3
           `started` comes a second time
 
-    Nothing was changed. The run goes on when a program is started that makes the recorded decisions: put them back, or start the program that recorded them again.
+    Nothing was changed. The run goes on when a program is started that does not end here: put back what followed, or start the program that recorded it again.
     ");
 }
 
