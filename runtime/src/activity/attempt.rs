@@ -2,8 +2,9 @@
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
 use std::sync::Arc;
-use std::task::Poll;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use perennial::value::Value;
@@ -42,81 +43,79 @@ pub(crate) fn run_attempt(
     tokio: &tokio::runtime::Handle,
     order: Order,
     report: impl FnOnce(AttemptReport) + Send + 'static,
-) -> Option<AbortHandle> {
-    let Order { definition, attempt, input, deadline, states, slot } = order;
+) -> AbortHandle {
     let span = tracing::info_span!(
         "activity",
-        run = %attempt.run,
-        operation = attempt.operation,
-        activity = definition.name,
-        attempt = attempt.number,
+        run = %order.attempt.run,
+        operation = order.attempt.operation,
+        activity = order.definition.name,
+        attempt = order.attempt.number,
     );
-    let began = {
-        let _entered = span.enter();
-        catch_unwind(AssertUnwindSafe(|| (definition.run)(ActivityCx::new(attempt, states), &input)))
+    let work = async move {
+        // What was left of an attempt that ran out of time is dropped in there, and that is code of the
+        // user's too.
+        let end = CatchUnwind(Box::pin(attempt(order))).await;
+        report(end.unwrap_or_else(|payload| AttemptReport::Panicked(panic_text(payload.as_ref()))));
     };
-    let code = match began {
-        Ok(Ok(code)) => code,
-        Ok(Err(error)) => {
-            let said = format!("the input of `{}`: {error}", definition.name);
-            report(AttemptReport::Ended(AttemptEnd::Failed(said)));
-            return None;
+    tokio.spawn(work.instrument(span)).abort_handle()
+}
+
+/// The attempt from its input to its end. The slot is free by then, so that what the report leads to finds it.
+async fn attempt(order: Order) -> AttemptReport {
+    let Order { definition, attempt, input, deadline, states, slot } = order;
+    match (definition.run)(ActivityCx::new(attempt, states), &input) {
+        Err(error) => {
+            AttemptReport::Ended(AttemptEnd::Failed(format!("the input of `{}`: {error}", definition.name)))
         }
-        Err(payload) => {
-            report(AttemptReport::Panicked(panic_text(payload.as_ref())));
-            return None;
+        Ok(Attempted::Asynchronous(code)) => {
+            let end = within(deadline, code).await;
+            drop(slot);
+            end.map_or(AttemptReport::DeadlineExceeded, AttemptReport::Ended)
         }
-    };
-    let task = match code {
-        Attempted::Asynchronous(mut code) => {
-            let guarded = std::future::poll_fn(move |context| {
-                match catch_unwind(AssertUnwindSafe(|| code.as_mut().poll(context))) {
-                    Ok(poll) => poll.map(AttemptReport::Ended),
-                    Err(payload) => Poll::Ready(AttemptReport::Panicked(panic_text(payload.as_ref()))),
-                }
-            });
-            let work = async move {
-                let end = match deadline {
-                    None => guarded.await,
-                    Some(deadline) => {
-                        tokio::time::timeout(deadline, guarded).await.unwrap_or(AttemptReport::DeadlineExceeded)
-                    }
-                };
-                // Before the report, so that what the report leads to finds the slot free.
-                drop(slot);
-                report(end);
-            };
-            tokio.spawn(work.instrument(span))
-        }
-        Attempted::Blocking(code) => {
-            let mut work = tokio.spawn_blocking(move || {
+        Ok(Attempted::Blocking(code)) => {
+            let span = tracing::Span::current();
+            let work = tokio::task::spawn_blocking(move || {
                 let _entered = span.enter();
                 let end = catch_unwind(AssertUnwindSafe(code));
                 // Code that holds its thread cannot be stopped: it keeps its slot until it ends, whatever
                 // its deadline.
                 drop(slot);
-                end.map_or_else(
-                    |payload| AttemptReport::Panicked(panic_text(payload.as_ref())),
-                    AttemptReport::Ended,
-                )
+                match end {
+                    Ok(end) => AttemptReport::Ended(end),
+                    Err(payload) => AttemptReport::Panicked(panic_text(payload.as_ref())),
+                }
             });
-            tokio.spawn(async move {
-                let gone = |_| AttemptReport::Panicked("its thread was stopped".into());
-                let end = match deadline {
-                    None => (&mut work).await.unwrap_or_else(gone),
-                    Some(deadline) => match tokio::time::timeout(deadline, &mut work).await {
-                        Ok(end) => end.unwrap_or_else(gone),
-                        Err(_) => AttemptReport::DeadlineExceeded,
-                    },
-                };
-                report(end);
-            })
+            let gone = |_| AttemptReport::Panicked("its thread was stopped".into());
+            let end = within(deadline, work).await;
+            end.map_or(AttemptReport::DeadlineExceeded, |end| end.unwrap_or_else(gone))
         }
-    };
-    Some(task.abort_handle())
+    }
 }
 
-fn panic_text(payload: &(dyn Any + Send)) -> String {
+/// What `code` gives; `None` when that takes too long.
+async fn within<T>(deadline: Option<Duration>, code: impl Future<Output = T>) -> Option<T> {
+    match deadline {
+        None => Some(code.await),
+        Some(deadline) => tokio::time::timeout(deadline, code).await.ok(),
+    }
+}
+
+/// A future that panics gives its payload.
+struct CatchUnwind<F>(Pin<Box<F>>);
+
+impl<F: Future> Future for CatchUnwind<F> {
+    type Output = Result<F::Output, Box<dyn Any + Send>>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        match catch_unwind(AssertUnwindSafe(|| self.0.as_mut().poll(context))) {
+            Ok(poll) => poll.map(Ok),
+            Err(payload) => Poll::Ready(Err(payload)),
+        }
+    }
+}
+
+/// What a panic said.
+pub(crate) fn panic_text(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a value that is no text".into())
 }

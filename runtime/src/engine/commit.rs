@@ -110,7 +110,7 @@ impl Shard {
                                 shared.tell(&run, message);
                             });
                             if let Some(open) = self.runs.get_mut(key).and_then(|run| run.tasks.get_mut(&operation)) {
-                                open.attempt = attempt;
+                                open.attempt = Some(attempt);
                             }
                         }
                         Ok(None) => {}
