@@ -26,7 +26,7 @@ impl Shard {
             return;
         }
         if run.ended {
-            run.inputs.clear();
+            // What its attempts still bring is committed, and nothing else happens.
         } else if run.blocked.is_some() {
             run.keep_inputs();
         } else if run.machine.is_none() {
@@ -96,8 +96,9 @@ fn feed(shared: &Shared, run: &mut Run) -> Result<(), Blocked> {
             }
         }
     }
-    // What ended needs no machine.
-    if !machine.is_finished() {
+    if machine.is_finished() {
+        run.leave_inputs(shared.clock.now());
+    } else {
         run.machine = Some(machine);
     }
     Ok(())

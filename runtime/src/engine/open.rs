@@ -120,7 +120,7 @@ impl Shard {
         run.ended = head.status.is_finished();
         run.was_blocked = head.blocked && !run.ended;
         run.timers = timers.into_iter().map(|(operation, deadline)| (deadline, operation)).collect();
-        let rows = queue.into_iter();
+        let rows = queue.into_iter().filter(|_| !run.ended);
         run.inputs.extend(rows.map(|row| Input { observation: row.observation, row: Some((row.arrival, row.at)) }));
         let operations: Vec<u64> = tasks.iter().map(|task| task.operation).collect();
         for task in tasks {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use perennial::history::{ActivityFailure, Decision, Observation};
-use perennial::value::EncodeError;
+use perennial::value::{EncodeError, Value};
 use perennial::{Attempt, AttemptEnd, RunKey, Timestamp};
 
 use super::advance::not_registered;
@@ -186,16 +186,33 @@ impl Run {
     }
 
     /// The run has ended without this operation: what it came to is shown with its attempts (S12).
-    fn late(&mut self, operation: u64, result: Option<perennial::value::Value>, now: Timestamp) {
-        let Some(open) = self.tasks.remove(&operation) else { return };
-        self.changes.tasks.push(TaskChange::Remove(operation));
+    fn late(&mut self, operation: u64, result: Option<Value>, now: Timestamp) {
+        let open = self.tasks.remove(&operation);
+        if open.is_some() {
+            self.changes.tasks.push(TaskChange::Remove(operation));
+        }
         if let Some(result) = result {
-            let (attempt, outcome) = (open.task.attempt, AttemptOutcome::Late { result });
+            // Who had waited in the queue has no task any more that knows the number.
+            let attempt = open.as_ref().map_or(0, |open| open.task.attempt);
+            let outcome = AttemptOutcome::Late { result };
             self.changes.attempts.push(AttemptRecord { operation, attempt, outcome, at: now });
         }
     }
 }
 
+
+    /// The generation has ended, and the machine was not told all that had arrived. In the commit of the end
+    /// that goes to the records of its operations, so that no attempt runs again for it (S11).
+    pub(super) fn leave_inputs(&mut self, now: Timestamp) {
+        for Input { observation, row } in std::mem::take(&mut self.inputs) {
+            self.changes.taken.extend(row.map(|(arrival, _)| arrival));
+            match observation {
+                Observation::ActivityCompleted { operation, result } => self.late(operation, Some(result), now),
+                Observation::ActivityFailed { operation, .. } => self.late(operation, None, now),
+                _ => {}
+            }
+        }
+    }
 /// What an attempt needs to begin; `None` when there is nothing to begin any more.
 pub(super) fn order(
     shared: &Shared,
