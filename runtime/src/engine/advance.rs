@@ -28,7 +28,7 @@ impl Shard {
         if run.ended {
             // What its attempts still bring is committed, and nothing else happens.
         } else if run.blocked.is_some() {
-            run.keep_inputs();
+            run.keep_inputs(shared.clock.now());
         } else if run.machine.is_none() {
             let due = run.due.max(shared.clock.now());
             if run.was_blocked || !run.inputs.is_empty() || run.next_is_due(due) {
@@ -64,7 +64,11 @@ impl Run {
             return Some((Input::new(Observation::TimerFired { operation }), stamp));
         }
         let input = self.inputs.pop_front()?;
-        let at = input.row.map_or(now, |(_, at)| at).max(self.stamp);
+        let at = match input.row {
+            // It got its stamp when it arrived. Others that arrived later wait behind it.
+            Some((_, at)) => at.max(self.told),
+            None => now.max(self.stamp),
+        };
         Some((input, at))
     }
 
@@ -152,7 +156,8 @@ pub(super) fn not_registered(shared: &Shared, run: &Run, event: u64, name: &str)
 /// Puts what a unit decided into the next commit and what follows it.
 pub(super) fn apply(shared: &Shared, run: &mut Run, input: &Input, step: Step) {
     let Step { unit, scheduled, stopped_timers, logs, finished } = step;
-    run.stamp = unit.at;
+    run.told = unit.at;
+    run.stamp = run.stamp.max(unit.at);
     if let Some((arrival, _)) = input.row {
         run.changes.taken.push(arrival);
     }

@@ -20,7 +20,7 @@ impl Shard {
         run.was_blocked = true;
         run.changes.blocked = Some(BlockedChange::Put(record));
         run.after.push(After::Blocked);
-        run.keep_inputs();
+        run.keep_inputs(now);
         commit::submit(&self.shared, key, &mut self.runs);
     }
 }
@@ -47,7 +47,7 @@ impl BlockedNow {
 impl Run {
     /// Puts what the machine cannot be told now into the queue, where it waits with its stamp. What came
     /// from there is there.
-    pub(super) fn keep_inputs(&mut self) {
+    pub(super) fn keep_inputs(&mut self, now: Timestamp) {
         for input in std::mem::take(&mut self.inputs) {
             if input.row.is_some() {
                 continue;
@@ -60,3 +60,4 @@ impl Run {
         }
     }
 }
+            self.stamp = self.stamp.max(now);

@@ -174,11 +174,11 @@ impl Shard {
                 return self.block(key, &error);
             }
         };
-        let mut next = from;
+        let (mut next, mut told) = (from, run.told);
         // What the workflow's code logs was logged when it happened.
         let result = tracing::subscriber::with_default(NoSubscriber::default(), || {
             units.into_iter().try_for_each(|unit: Unit| {
-                next = unit.last() + 1;
+                (next, told) = (unit.last() + 1, unit.at);
                 machine.replay(unit)
             })
         });
@@ -200,6 +200,7 @@ impl Shard {
             }
         }
     }
+                run.told = told;
 }
 
 /// A history that cannot be read blocks its run and no other; `None` when the store itself failed.

@@ -25,9 +25,11 @@ pub(super) struct Run {
     /// The last event that was handed to the store.
     pub(super) sequence: u64,
     pub(super) fence: Fence,
-    /// The last stamp that was used.
+    /// The last stamp in its history or queue.
     pub(super) stamp: Timestamp,
     /// `None` when nothing had to be told to it yet, or it is blocked, or it has ended.
+    /// The stamp of what the machine was told last. What waits in the queue may have later ones.
+    pub(super) told: Timestamp,
     pub(super) machine: Option<Machine>,
     /// Open activities.
     pub(super) tasks: HashMap<u64, Open>,
@@ -180,6 +182,7 @@ impl Run {
             changes: Changes::default(),
             after: Vec::new(),
             in_flight: None,
+            told: Timestamp::default(),
             blocked: None,
             was_blocked: false,
             ended: false,
