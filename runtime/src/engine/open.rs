@@ -27,9 +27,13 @@ pub(crate) fn outcome(store: &dyn Store, run: &RunKey, head: &Head) -> Result<En
     }
 }
 
-/// The number of a generation's first operation. The history says it; for the first one it is 1.
+/// The number of a generation's first operation.
 fn first_operation(store: &dyn Store, run: &RunKey, head: &Head) -> Result<u64, StoreError> {
-    if head.generation == 1 || head.sequence == 0 {
+    if head.sequence == 0 {
+        // Its first event waits in the queue.
+        return Ok(head.next_operation);
+    }
+    if head.generation == 1 {
         return Ok(1);
     }
     let first = store.history(run, head.generation, 1, 1)?.into_iter().next();
@@ -196,11 +200,11 @@ impl Shard {
             }
             Err(error) => {
                 run.stage = Stage::Ready;
+                run.told = told;
                 self.block(key, &error);
             }
         }
     }
-                run.told = told;
 }
 
 /// A history that cannot be read blocks its run and no other; `None` when the store itself failed.

@@ -42,7 +42,7 @@ impl Shard {
             return;
         }
         if !self.shared.registry.activities.contains_key(open.task.name.as_str()) {
-            if run.blocked.is_none() && !run.ended {
+            if run.blocked.is_none() && !run.is_late(operation) {
                 let error = not_registered(&self.shared, run, run.tasks[&operation].task.unit, &run.tasks[&operation].task.name);
                 self.block(key, &error);
             }

@@ -61,8 +61,11 @@ impl Shard {
         };
         let shared = Arc::clone(&self.shared);
         let mut run = Run::opening(key.clone());
-        // Activities that the generation before has left behind are still the run's.
-        run.tasks = self.runs.remove(&key).map(|old| old.tasks).unwrap_or_default();
+        // Activities that the generation before has left behind are still the run's, and so is what has just
+        // become of them.
+        if let Some(old) = self.runs.remove(&key) {
+            (run.tasks, run.changes, run.after) = (old.tasks, old.changes, old.after);
+        }
         workflow.clone_into(&mut run.workflow);
         run.generation = before.as_ref().map_or(1, |head| head.generation + 1);
         run.stamp = before.as_ref().map_or_else(Default::default, |head| head.stamp);
