@@ -40,7 +40,7 @@ pub(super) fn record_of(error: &Blocked, artifact: &str, at: Timestamp) -> Block
 
 impl BlockedNow {
     pub(super) fn of(error: &Blocked) -> Self {
-        Self { code: error.code().to_owned(), text: error.to_string() }
+        Self { unfit: error.is_unfit(), code: error.code().to_owned(), text: error.to_string() }
     }
 }
 

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use perennial::RunKey;
 
 use super::message::{Message, StartReply, WaitError};
-use super::run::{After, Progress, Run, Stage};
+use super::open::unreadable_history;
+use super::run::{After, BlockedNow, Progress, Run, Stage};
 use super::shard::Shard;
 use super::timers::TimerMessage;
 use super::{Shared, settle};
@@ -66,31 +67,24 @@ impl Shard {
                 self.answer_starts(key);
                 self.advance(key);
             }
-            Ok(Created::Exists(head)) => {
-                let run = self.runs.remove(key);
-                for after in run.and_then(|run| run.in_flight).into_iter().flatten() {
-                    if let After::Started { reply, .. } = after {
-                        let _ = reply.send(Ok(StartReply::Exists(head.clone())));
-                    }
-                }
-                self.answer_starts(key);
-            }
+            Ok(Created::Exists(head)) => self.not_created(key, &Ok(StartReply::Exists(head))),
             Err(error @ (StoreError::Unknown { .. } | StoreError::Closed { .. } | StoreError::Io { .. })) => {
                 self.fail(&error);
             }
-            Err(error) => {
-                let run = self.runs.remove(key);
-                for after in run.and_then(|run| run.in_flight).into_iter().flatten() {
-                    if let After::Started { reply, .. } = after {
-                        let _ = reply.send(Err(error.clone()));
-                    }
-                }
-                self.answer_starts(key);
-            }
+            Err(error) => self.not_created(key, &Err(error)),
         }
     }
 
-    fn answer_starts(&mut self, key: &RunKey) {
+    /// Nothing was written. Others may be waiting for what there was before, or for what there is instead.
+    fn not_created(&mut self, key: &RunKey, answer: &Result<StartReply, StoreError>) {
+        if let Some(mut run) = self.runs.remove(key) {
+            run.answer_start(answer);
+        }
+        self.wake(key);
+    }
+
+    /// Goes on with the starts that had to wait until the store knows how the run stands.
+    pub(super) fn answer_starts(&mut self, key: &RunKey) {
         for request in self.starts.remove(key).into_iter().flatten() {
             self.start(request);
         }
@@ -145,8 +139,8 @@ impl Shard {
                 }
                 After::Ended(ended) => self.answer(key, &Ok(ended)),
                 After::Blocked => {
-                    if let Some(blocked) = self.runs.get(key).and_then(|run| run.blocked.clone()) {
-                        self.answer(key, &Err(WaitError::Blocked { code: blocked.code, text: blocked.text }));
+                    if let Some(BlockedNow { code, text, .. }) = self.runs.get(key).and_then(|run| run.blocked.clone()) {
+                        self.answer(key, &Err(WaitError::Blocked { code, text }));
                     }
                 }
             }

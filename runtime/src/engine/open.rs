@@ -62,10 +62,13 @@ impl Shard {
         }
         match self.shared.store.load(key) {
             Err(error) => self.unreadable(key, error),
-            Ok(None) => self.answer(key, &Err(WaitError::NotFound)),
+            Ok(None) => {
+                self.answer(key, &Err(WaitError::NotFound));
+                self.answer_starts(key);
+            }
             Ok(Some(Loaded { head, tasks, .. })) if head.status.is_finished() && tasks.is_empty() => {
-                let answer = outcome(&*self.shared.store, key, &head).map_err(WaitError::Store);
-                self.answer(key, &answer);
+                self.answer_end(key, &head);
+                self.answer_starts(key);
             }
             Ok(Some(loaded)) => {
                 self.runs.insert(key.clone(), Run::opening(key.clone()));
@@ -89,9 +92,10 @@ impl Shard {
         };
         match loaded {
             Ok(Some(loaded)) => self.opened(key, loaded),
-            Ok(None) => {
+            Ok(None) | Err(StoreError::Refused(_)) => {
                 self.runs.remove(key);
                 self.answer(key, &Err(WaitError::NotFound));
+                self.answer_starts(key);
             }
             Err(error) => self.unreadable(key, error),
         }
@@ -106,11 +110,23 @@ impl Shard {
         self.answer(key, &Err(WaitError::Store(error)));
     }
 
+    /// Tells all who wait how the run has ended.
+    fn answer_end(&mut self, key: &RunKey, head: &Head) {
+        // A timer that was dropped wakes its run too: mostly nobody waits.
+        if self.waiters.contains_key(key) {
+            let answer = outcome(&*self.shared.store, key, head).map_err(WaitError::Store);
+            self.answer(key, &answer);
+        }
+    }
+
     fn opened(&mut self, key: &RunKey, loaded: Loaded) {
         let first_operation = match first_operation(&*self.shared.store, key, &loaded.head) {
             Ok(number) => number,
             Err(error) => return self.unreadable(key, error),
         };
+        if loaded.head.status.is_finished() {
+            self.answer_end(key, &loaded.head);
+        }
         let artifact = Arc::clone(&self.shared.artifact);
         let Some(run) = self.touch(key) else { return };
         let Loaded { head, tasks, timers, queue, blocked } = loaded;
@@ -131,18 +147,15 @@ impl Shard {
             run.tasks.insert(task.operation, Open::new(task, None, Progress::Idle));
         }
         let unfit = blocked.into_iter().find(|record| record.unfit && *record.artifact == *artifact);
-        run.blocked = unfit.map(|record| BlockedNow { code: record.code, text: record.text });
-        if let Some(blocked) = run.blocked.clone() {
-            let BlockedNow { code, text } = blocked;
+        run.blocked = unfit.map(|record| BlockedNow { unfit: true, code: record.code, text: record.text });
+        if let Some(BlockedNow { code, text, .. }) = run.blocked.clone() {
             self.answer(key, &Err(WaitError::Blocked { code, text }));
         }
         for operation in operations {
             self.recover(key, operation);
             self.prepare(key, operation);
         }
-        for request in self.starts.remove(key).into_iter().flatten() {
-            self.start(request);
-        }
+        self.answer_starts(key);
         self.advance(key);
     }
 
@@ -187,6 +200,7 @@ impl Shard {
             })
         });
         match result {
+                run.told = told;
             Ok(()) if next > from => {
                 run.stage = Stage::Replaying(next);
                 self.shared.tell(key, Message::Replay { run: key.clone() });
@@ -200,7 +214,6 @@ impl Shard {
             }
             Err(error) => {
                 run.stage = Stage::Ready;
-                run.told = told;
                 self.block(key, &error);
             }
         }
@@ -208,7 +221,7 @@ impl Shard {
 }
 
 /// A history that cannot be read blocks its run and no other; `None` when the store itself failed.
-fn unreadable_history(key: &RunKey, run: &Run, error: &StoreError) -> Option<Blocked> {
+pub(super) fn unreadable_history(key: &RunKey, run: &Run, error: &StoreError) -> Option<Blocked> {
     let (kind, event, detail) = match error {
         StoreError::Damaged { place, problem } => {
             let kind = match problem {

@@ -164,6 +164,8 @@ pub(super) struct BlockedNow {
 
 impl Run {
     /// A run of which nothing is known but its name.
+    /// Whether it never can, so that the next try is the same (S16).
+    pub(super) unfit: bool,
     pub(super) fn opening(key: RunKey) -> Self {
         Self {
             key,
@@ -180,9 +182,9 @@ impl Run {
             due: Timestamp::default(),
             inputs: VecDeque::new(),
             changes: Changes::default(),
+            told: Timestamp::default(),
             after: Vec::new(),
             in_flight: None,
-            told: Timestamp::default(),
             blocked: None,
             was_blocked: false,
             ended: false,
@@ -206,6 +208,11 @@ impl Run {
         !(units.is_empty()
             && taken.is_empty()
             && enqueue.is_empty()
+    /// Whether it may leave the memory. What this process has tried in vain stays: it tries once (S16).
+    pub(super) fn may_be_evicted(&self) -> bool {
+        self.tasks.is_empty() && self.blocked.as_ref().is_none_or(|blocked| blocked.unfit) && self.is_idle()
+    }
+
             && tasks.is_empty()
             && timers.is_empty()
             && attempts.is_empty()
@@ -219,6 +226,21 @@ impl Run {
     }
 
     /// How many attempts are under way.
+    /// Whether those who wait for its end are answered by a commit that is not durable yet.
+    pub(super) fn is_about_to_answer(&self) -> bool {
+        let mut after = self.in_flight.iter().flatten().chain(&self.after);
+        after.any(|after| matches!(after, After::Ended(_) | After::Blocked))
+    }
+
+    /// Answers who started the run, where the commit that would have done it has come to nothing.
+    pub(super) fn answer_start(&mut self, answer: &Result<StartReply, StoreError>) {
+        for after in self.in_flight.take().into_iter().flatten() {
+            if let After::Started { reply, .. } = after {
+                let _ = reply.send(answer.clone());
+            }
+        }
+    }
+
     pub(super) fn attempts(&self) -> usize {
         self.tasks.values().filter(|open| matches!(open.progress, Progress::Running | Progress::Committing)).count()
     }

@@ -8,7 +8,7 @@ use perennial::RunKey;
 use tokio::sync::{mpsc, oneshot};
 
 use super::message::{Ended, Message, StartRequest, WaitError};
-use super::run::{Run, Stage};
+use super::run::{BlockedNow, Run, Stage};
 use super::{Shared, open};
 use crate::store::{Loaded, StoreError};
 
@@ -105,16 +105,11 @@ impl Shard {
             let _ = reply.send(Err(WaitError::Store(error.clone())));
             return;
         }
-        if let Some(open) = self.runs.get(&run) {
-            match &open.blocked {
-                Some(blocked) if open.in_flight.is_none() && open.stage == Stage::Ready => {
-                    let (code, text) = (blocked.code.clone(), blocked.text.clone());
-                    let _ = reply.send(Err(WaitError::Blocked { code, text }));
-                    return;
-                }
-                // Its end is in the store.
-                None if open.ended && open.in_flight.is_none() => {}
-                _ => return self.waiters.entry(run).or_default().push(reply),
+        match self.runs.get(&run) {
+            Some(open) if open.is_about_to_answer() => return self.add_waiter(run, reply),
+            Some(Run { blocked: Some(BlockedNow { code, text, .. }), .. }) => {
+                let _ = reply.send(Err(WaitError::Blocked { code: code.clone(), text: text.clone() }));
+                return;
             }
         }
         let answer = match self.shared.store.load(&run) {
@@ -126,10 +121,13 @@ impl Shard {
             Ok(Some(Loaded { blocked, .. })) => {
                 match blocked.into_iter().find(|record| record.unfit && *record.artifact == *self.shared.artifact) {
                     Some(record) => Err(WaitError::Blocked { code: record.code, text: record.text }),
-                    None => return self.waiters.entry(run).or_default().push(reply),
+                    None => return self.add_waiter(run, reply),
                 }
             }
         };
+            Some(open) if !open.ended => return self.add_waiter(run, reply),
+            // Its end is in the store.
+            Some(_) | None => {}
         let _ = reply.send(answer);
     }
 
@@ -143,10 +141,21 @@ impl Shard {
     /// The store failed: what is in memory may not be what is durable, so all of it is forgotten (S4).
     pub(super) fn fail(&mut self, error: &StoreError) {
         tracing::error!("the store failed, so nothing goes on until the program is started again: {error}");
-        self.failed = Some(error.clone());
-        self.runs.clear();
+        self.failed.get_or_insert_with(|| error.clone());
+        for (_, mut run) in std::mem::take(&mut self.runs) {
+            run.answer_start(&Err(error.clone()));
+        }
         for waiter in std::mem::take(&mut self.waiters).into_values().flatten() {
             let _ = waiter.send(Err(WaitError::Store(error.clone())));
+    fn add_waiter(&mut self, run: RunKey, reply: Waiter) {
+        let waiters = self.waiters.entry(run).or_default();
+        if waiters.len() == waiters.capacity() {
+            // Some may wait no more, because of a time limit of theirs, say.
+            waiters.retain(|waiter| !waiter.is_closed());
+        }
+        waiters.push(reply);
+    }
+
         }
         for request in std::mem::take(&mut self.starts).into_values().flatten() {
             let _ = request.reply.send(Err(error.clone()));
