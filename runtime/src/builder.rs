@@ -15,7 +15,7 @@ use crate::Runtime;
 use crate::clock::{Clock, SystemClock};
 use crate::engine::{Engine, Parts, Settings};
 use crate::registry::{Incomplete, Registry};
-use crate::store::{Durability, OpenError, SledStore, Store, StoreError};
+use crate::store::{Durability, MAX_NAME_BYTES, OpenError, SledStore, Store, StoreError};
 
 /// What a runtime can keep its runs in: a folder for the embedded store, or a [`Store`].
 pub trait IntoStore {
@@ -210,6 +210,11 @@ impl Builder {
         let Self { store, durability, mut registry, states, clock, artifact, settings } = self;
         registry.states = Arc::new(states);
         registry.check().map_err(StartupError::Incomplete)?;
+        // Found now, and not when the first run is blocked.
+        if let Some(size) = artifact.as_ref().map(String::len).filter(|size| *size > MAX_NAME_BYTES) {
+            let (what, size, limit) = ("the name of the artifact", size as u64, MAX_NAME_BYTES as u64);
+            return Err(StartupError::Store(StoreError::TooLarge { what, size, limit }));
+        }
         let handle = tokio.clone();
         let opening = tokio.spawn_blocking(move || {
             let store = match store {
@@ -219,7 +224,7 @@ impl Builder {
                     Arc::new(options.open(folder).map_err(StartupError::Open)?)
                 }
             };
-            let artifact = artifact.unwrap_or_else(executable_digest).into();
+            let artifact: Arc<str> = artifact.unwrap_or_else(executable_digest).into();
             let parts = Parts { store, artifact, registry, clock, settings, tokio: handle };
             Engine::start(parts).map_err(StartupError::Store)
         });

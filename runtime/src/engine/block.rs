@@ -4,7 +4,8 @@ use perennial::value::Value;
 use perennial::{Blocked, RunKey, Timestamp};
 
 use super::commit;
-use super::run::{After, BlockedNow, Run, settles};
+use super::run::{After, BlockedNow, Run, Stage, settles};
+use super::settle::short;
 use super::shard::Shard;
 use crate::store::{BlockedChange, BlockedRecord, TaskChange};
 
@@ -14,7 +15,8 @@ impl Shard {
         tracing::error!(run = %key, code = error.code(), "{error}");
         let now = self.shared.clock.now();
         let record = record_of(error, &self.shared.artifact, now);
-        let Some(run) = self.touch(key) else { return };
+        let Some(run) = self.touch(key).filter(|run| !run.ended) else { return };
+        run.stage = Stage::Ready;
         run.machine = None;
         run.blocked = Some(BlockedNow::of(error));
         run.was_blocked = true;
@@ -25,14 +27,18 @@ impl Shard {
     }
 }
 
+/// The longest text of an error that is kept, in bytes. Its parts are short, so that this is never reached but
+/// by names beyond all proportion; a record that the store refused would be written again and again.
+const MOST_TEXT: usize = 64 << 10;
+
 /// The record of the error.
 pub(super) fn record_of(error: &Blocked, artifact: &str, at: Timestamp) -> BlockedRecord {
     BlockedRecord {
         artifact: artifact.to_owned(),
         unfit: error.is_unfit(),
         code: error.code().to_owned(),
-        text: error.to_string(),
-        // All fields are texts and numbers, so this does not fail; the text says everything as well.
+        text: short(error.to_string(), MOST_TEXT),
+        // The text says everything as well, so it is enough where they cannot be stored.
         details: Value::encode(error).unwrap_or_else(|_| Value::null()),
         at,
     }
@@ -56,8 +62,8 @@ impl Run {
                 self.tasks.remove(&operation);
                 self.changes.tasks.push(TaskChange::Remove(operation));
             }
+            self.stamp = self.stamp.max(now);
             self.changes.enqueue.push(input.observation);
         }
     }
 }
-            self.stamp = self.stamp.max(now);

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use perennial::RunKey;
+use perennial::{Blocked, RunKey, Runaway};
 
 use super::message::{Message, StartReply, WaitError};
 use super::open::unreadable_history;
@@ -17,7 +17,7 @@ use crate::store::{Commit, Created, StoreError};
 /// Commits what has gathered in the run, if there is anything.
 pub(super) fn submit(shared: &Arc<Shared>, key: &RunKey, runs: &mut HashMap<RunKey, Run>) {
     let Some(run) = runs.get_mut(key) else { return };
-    if !run.has_changes() {
+    if run.in_flight.is_some() || !run.has_changes() {
         return;
     }
     let mut changes = std::mem::take(&mut run.changes);
@@ -49,11 +49,38 @@ impl Shard {
             Err(StoreError::Refused(refusal)) => {
                 // Somebody else changed the run. What this shard has of it is not what is stored.
                 tracing::warn!(run = %key, "a commit was refused, and the run is opened again: {refusal}");
-                self.runs.remove(key);
-                self.wake(key);
+                self.open_again(key);
             }
+            Err(StoreError::TooLarge { what, size, limit }) => {
+                let blocked = self.too_large(key, what, size, limit);
+                self.open_again(key);
+                if let Some(blocked) = blocked {
+                    self.block(key, &blocked);
+                }
+            }
+            // What is stored of this run cannot be read; of others it can.
+            Err(error @ (StoreError::Damaged { .. } | StoreError::Gap { .. })) => self.unreadable(key, error),
             Err(error) => self.fail(&error),
         }
+    }
+
+    /// Nothing of the commit was written, so what is in memory is not what is stored.
+    fn open_again(&mut self, key: &RunKey) {
+        let due = self.runs.remove(key).map(|run| run.due).unwrap_or_default();
+        self.wake(key);
+        if let Some(run) = self.runs.get_mut(key) {
+            // Its timers have rung, and do not ring again.
+            run.due = due;
+            self.advance(key);
+        }
+    }
+
+    /// The machine keeps units within their bound, so this is a name or a text that is out of all proportion.
+    fn too_large(&self, key: &RunKey, what: &'static str, size: u64, limit: u64) -> Option<Blocked> {
+        let run = self.runs.get(key)?;
+        let workflow = self.shared.registry.workflows.get(run.workflow.as_str())?.name;
+        let (event, run) = (run.sequence, key.to_string());
+        Some(Blocked::Runaway(Runaway { run, workflow, event, what, count: size, limit }))
     }
 
     pub(super) fn created(&mut self, key: &RunKey, result: Result<Created, StoreError>) {
@@ -113,6 +140,12 @@ impl Shard {
                                 open.progress = Progress::Idle;
                             }
                             tracing::error!(run = %key, operation, "an activity's input cannot be read: {error}");
+                            match unreadable_history(key, run, &error) {
+                                None => return self.fail(&error),
+                                Some(blocked) if !run.is_late(operation) => self.block(key, &blocked),
+                                // Nobody waits for it, so it blocks nobody. The next process tries again.
+                                Some(_) => {}
+                            }
                         }
                     }
                 }

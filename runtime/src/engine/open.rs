@@ -101,7 +101,7 @@ impl Shard {
         }
     }
 
-    fn unreadable(&mut self, key: &RunKey, error: StoreError) {
+    pub(super) fn unreadable(&mut self, key: &RunKey, error: StoreError) {
         tracing::error!(run = %key, "the run cannot be read: {error}");
         self.runs.remove(key);
         for request in self.starts.remove(key).into_iter().flatten() {
@@ -187,7 +187,6 @@ impl Shard {
             Ok(units) => units,
             Err(error) => {
                 let Some(error) = unreadable_history(key, run, &error) else { return self.fail(&error) };
-                run.stage = Stage::Ready;
                 return self.block(key, &error);
             }
         };
@@ -200,22 +199,18 @@ impl Shard {
             })
         });
         match result {
-                run.told = told;
             Ok(()) if next > from => {
+                run.told = told;
                 run.stage = Stage::Replaying(next);
                 self.shared.tell(key, Message::Replay { run: key.clone() });
             }
             Ok(()) => {
                 let gap = StoreError::Gap { run: key.clone(), expected: from, found: None };
-                run.stage = Stage::Ready;
                 if let Some(error) = unreadable_history(key, run, &gap) {
                     self.block(key, &error);
                 }
             }
-            Err(error) => {
-                run.stage = Stage::Ready;
-                self.block(key, &error);
-            }
+            Err(error) => self.block(key, &error),
         }
     }
 }

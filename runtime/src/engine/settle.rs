@@ -108,12 +108,12 @@ impl Shard {
                 return run.failed_attempt(operation, outcome, said, now, true);
             }
             AttemptReport::Ended(AttemptEnd::Failed(error)) => {
-                let error = short(error);
+                let error = short(error, MOST_TEXT);
                 let outcome = AttemptOutcome::Failed { error: error.clone() };
                 return run.failed_attempt(operation, outcome, error, now, false);
             }
             AttemptReport::Panicked(message) => {
-                let message = short(message);
+                let message = short(message, MOST_TEXT);
                 let said = format!("the activity panicked: {message}");
                 return run.failed_attempt(operation, AttemptOutcome::Panicked { message }, said, now, false);
             }
@@ -126,11 +126,13 @@ impl Shard {
     }
 }
 
-/// What an attempt says is kept with each failure, so it is kept short.
-fn short(mut text: String) -> String {
-    const MOST: usize = 4_000;
-    if text.len() > MOST {
-        let mut end = MOST;
+/// The longest text of an attempt that is kept, in bytes: it is kept with each failure.
+const MOST_TEXT: usize = 4_000;
+
+/// The text, or its beginning where it has more than `most` bytes.
+pub(super) fn short(mut text: String, most: usize) -> String {
+    if text.len() > most {
+        let mut end = most;
         while !text.is_char_boundary(end) {
             end -= 1;
         }
@@ -198,8 +200,6 @@ impl Run {
             self.changes.attempts.push(AttemptRecord { operation, attempt, outcome, at: now });
         }
     }
-}
-
 
     /// The generation has ended, and the machine was not told all that had arrived. In the commit of the end
     /// that goes to the records of its operations, so that no attempt runs again for it (S11).
@@ -213,6 +213,8 @@ impl Run {
             }
         }
     }
+}
+
 /// What an attempt needs to begin; `None` when there is nothing to begin any more.
 pub(super) fn order(
     shared: &Shared,
