@@ -26,6 +26,7 @@ struct Inner {
 }
 
 struct Line {
+    count: usize,
     free: usize,
     waiting: VecDeque<Waiting>,
     /// No slot is given away any more.
@@ -46,7 +47,7 @@ impl Inner {
 
 impl Slots {
     pub(crate) fn new(count: usize, grant: Grant) -> Self {
-        let line = Line { free: count, waiting: VecDeque::new(), closed: false };
+        let line = Line { count, free: count, waiting: VecDeque::new(), closed: false };
         Self(Arc::new(Inner { line: Mutex::new(line), grant }))
     }
 
@@ -68,6 +69,12 @@ impl Slots {
         }
         line.waiting.push_back(waiting);
         self.hand_over(line);
+    }
+
+    /// How many slots are taken.
+    pub(crate) fn taken(&self) -> usize {
+        let line = self.0.lock();
+        line.count - line.free
     }
 
     /// Gives no more slots away. Those that are taken stay taken.

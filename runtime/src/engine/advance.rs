@@ -84,6 +84,11 @@ impl Run {
 fn feed(shared: &Shared, run: &mut Run) -> Result<(), Blocked> {
     let Some(mut machine) = run.machine.take() else { return Ok(()) };
     while run.changes.units.len() < MOST_UNITS && !machine.is_finished() {
+        // Timers are due again and again where that is all that a run waits for: they fire in the next
+        // process, save those that come before what has arrived.
+        if shared.is_draining() && run.inputs.is_empty() {
+            break;
+        }
         let now = shared.clock.now();
         let Some((input, at)) = run.next_input(now) else { break };
         match observe(shared, run, &mut machine, &input, at, now) {

@@ -1,5 +1,7 @@
 //! What a shard is told.
 
+use std::convert::Infallible;
+
 use perennial::RunKey;
 use perennial::Timestamp;
 use perennial::value::{Digest, Value};
@@ -35,9 +37,9 @@ pub(crate) enum Message {
     /// The next slice of a replay.
     Replay { run: RunKey },
     /// The sender is dropped once no attempt is under way and nothing is to be committed.
-    Drain { reply: mpsc::UnboundedSender<usize> },
-    /// How many attempts are under way?
-    CountAttempts { reply: mpsc::UnboundedSender<usize> },
+    Drain { rest: mpsc::Sender<Infallible> },
+    /// The engine cannot go on.
+    Failed(StoreError),
     /// Stop at once.
     Stop,
 }

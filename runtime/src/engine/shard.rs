@@ -1,6 +1,8 @@
 //! One shard: the loop, and who handles which message.
 
 use std::collections::HashMap;
+use std::convert::Infallible;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
@@ -10,6 +12,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::message::{Ended, Message, StartRequest, WaitError};
 use super::run::{BlockedNow, Run, Stage};
 use super::{Shared, open};
+use crate::activity::panic_text;
 use crate::store::{Loaded, StoreError};
 
 type Waiter = oneshot::Sender<Result<Ended, WaitError>>;
@@ -23,7 +26,7 @@ pub(super) struct Shard {
     pub(super) waiters: HashMap<RunKey, Vec<Waiter>>,
     /// Starts of runs that are just being opened or made.
     pub(super) starts: HashMap<RunKey, Vec<StartRequest>>,
-    draining: Vec<mpsc::UnboundedSender<usize>>,
+    draining: Vec<mpsc::Sender<Infallible>>,
     /// The store failed, and nothing can be done any more.
     pub(super) failed: Option<StoreError>,
     /// Counts messages.
@@ -50,8 +53,16 @@ impl Shard {
                 break;
             }
             self.clock += 1;
-            self.handle(message);
-            self.evict();
+            // A clock, a store or a subscriber to logs may be the user's, and may panic. What the shard was in
+            // the middle of is then as unknown as a commit that failed.
+            let turn = AssertUnwindSafe(|| {
+                self.handle(message);
+                self.evict();
+            });
+            if let Err(payload) = catch_unwind(turn) {
+                let reason = format!("a thread of the engine panicked: {}", panic_text(payload.as_ref()));
+                self.fail(&StoreError::Closed { reason });
+            }
             self.release_drained();
         }
         tracing::debug!(shard = self.index, runs = self.runs.len(), "a shard stops");
@@ -65,6 +76,8 @@ impl Shard {
             Message::Due { run, deadline } => {
                 self.wake(&run);
                 if let Some(run) = self.runs.get_mut(&run) {
+            // The timer fires in the next process.
+            Message::Due { .. } if self.shared.is_draining() => {}
                     run.due = run.due.max(deadline);
                 }
                 self.advance(&run);
@@ -85,10 +98,8 @@ impl Shard {
             Message::Created { run, result } => self.created(&run, result),
             Message::Claimed { run, result } => self.claimed(&run, result),
             Message::Replay { run } => self.replay(&run),
-            Message::Drain { reply } => self.draining.push(reply),
-            Message::CountAttempts { reply } => {
-                let _ = reply.send(self.runs.values().map(Run::attempts).sum());
-            }
+            Message::Drain { rest } => self.draining.push(rest),
+            Message::Failed(error) => self.fail(&error),
             Message::Stop => {}
         }
     }
@@ -114,6 +125,9 @@ impl Shard {
         }
         let answer = match self.shared.store.load(&run) {
             Err(error) => Err(WaitError::Store(error)),
+            Some(open) if !open.ended => return self.add_waiter(run, reply),
+            // Its end is in the store.
+            Some(_) | None => {}
             Ok(None) => Err(WaitError::NotFound),
             Ok(Some(loaded)) if loaded.head.status.is_finished() => {
                 open::outcome(&*self.shared.store, &run, &loaded.head).map_err(WaitError::Store)
@@ -125,15 +139,21 @@ impl Shard {
                 }
             }
         };
-            Some(open) if !open.ended => return self.add_waiter(run, reply),
-            // Its end is in the store.
-            Some(_) | None => {}
         let _ = reply.send(answer);
     }
 
     /// Tells all who wait for the run's end.
     pub(super) fn answer(&mut self, run: &RunKey, answer: &Result<Ended, WaitError>) {
         for waiter in self.waiters.remove(run).into_iter().flatten() {
+    fn add_waiter(&mut self, run: RunKey, reply: Waiter) {
+        let waiters = self.waiters.entry(run).or_default();
+        if waiters.len() == waiters.capacity() {
+            // Some may wait no more, because of a time limit of theirs, say.
+            waiters.retain(|waiter| !waiter.is_closed());
+        }
+        waiters.push(reply);
+    }
+
             let _ = waiter.send(answer.clone());
         }
     }
@@ -147,15 +167,6 @@ impl Shard {
         }
         for waiter in std::mem::take(&mut self.waiters).into_values().flatten() {
             let _ = waiter.send(Err(WaitError::Store(error.clone())));
-    fn add_waiter(&mut self, run: RunKey, reply: Waiter) {
-        let waiters = self.waiters.entry(run).or_default();
-        if waiters.len() == waiters.capacity() {
-            // Some may wait no more, because of a time limit of theirs, say.
-            waiters.retain(|waiter| !waiter.is_closed());
-        }
-        waiters.push(reply);
-    }
-
         }
         for request in std::mem::take(&mut self.starts).into_values().flatten() {
             let _ = request.reply.send(Err(error.clone()));

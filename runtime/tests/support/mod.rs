@@ -1,6 +1,8 @@
 //! What the tests of the engine share.
 #![allow(dead_code, clippy::unwrap_used, unreachable_pub)]
 
+pub mod held;
+
 use std::sync::Arc;
 
 use perennial_runtime::store::{Durability, MemoryStore, SledStore, Store};

@@ -1,0 +1,125 @@
+//! A store that can be told to hold what it is handed, so that a test chooses what happens meanwhile, or to
+//! refuse it.
+#![allow(dead_code, clippy::unwrap_used, unreachable_pub)]
+
+use std::sync::{Arc, Mutex};
+
+use perennial::RunKey;
+use perennial::history::Unit;
+use perennial_runtime::store::{
+    Ack, AttemptRecord, Commit, Create, Created, Deliver, DueTimer, Head, ListQuery, Loaded, MemoryStore, Owner, Page,
+    Store, StoreError,
+};
+use tokio::sync::Semaphore;
+
+type Held = Box<dyn FnOnce() + Send>;
+
+/// See the module.
+pub struct HeldStore {
+    inner: MemoryStore,
+    state: Mutex<State>,
+    /// Has a permit for each write that is held.
+    pub holds: Semaphore,
+}
+
+#[derive(Default)]
+struct State {
+    holding: bool,
+    held: Vec<Held>,
+    fate: Option<StoreError>,
+}
+
+impl std::fmt::Debug for HeldStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("HeldStore")
+    }
+}
+
+impl HeldStore {
+    pub fn new() -> Arc<Self> {
+        Arc::new(Self { inner: MemoryStore::new(), state: Mutex::default(), holds: Semaphore::new(0) })
+    }
+
+    /// Holds commits and creations from now on.
+    pub fn hold(&self) {
+        self.state.lock().unwrap().holding = true;
+    }
+
+    /// Hands over what is held, and holds nothing more.
+    pub fn release(&self) {
+        let held = {
+            let mut state = self.state.lock().unwrap();
+            state.holding = false;
+            std::mem::take(&mut state.held)
+        };
+        held.into_iter().for_each(|write| write());
+    }
+
+    /// The next commit or creation is answered with this, and not written.
+    pub fn refuse_next(&self, error: StoreError) {
+        self.state.lock().unwrap().fate = Some(error);
+    }
+}
+
+/// The store as the runtime gets it.
+#[derive(Clone, Debug)]
+pub struct Shared(pub Arc<HeldStore>);
+
+impl Shared {
+    fn write<T: 'static>(&self, ack: Ack<T>, write: impl FnOnce(&MemoryStore, Ack<T>) + Send + 'static) {
+        let store = Arc::clone(&self.0);
+        let mut state = self.0.state.lock().unwrap();
+        let fate = state.fate.take();
+        let all = move || match fate {
+            Some(error) => ack(Err(error)),
+            None => write(&store.inner, ack),
+        };
+        if state.holding {
+            state.held.push(Box::new(all));
+            self.0.holds.add_permits(1);
+        } else {
+            drop(state);
+            all();
+        }
+    }
+}
+
+impl Store for Shared {
+    fn enroll(&self) -> Result<Owner, StoreError> {
+        self.0.inner.enroll()
+    }
+    fn create(&self, create: Create, ack: Ack<Created>) {
+        self.write(ack, |store, ack| store.create(create, ack));
+    }
+    fn commit(&self, commit: Commit, ack: Ack<()>) {
+        self.write(ack, |store, ack| store.commit(commit, ack));
+    }
+    fn deliver(&self, deliver: Deliver, ack: Ack<u64>) {
+        self.0.inner.deliver(deliver, ack);
+    }
+    fn claim(&self, run: RunKey, owner: Owner, ack: Ack<Head>) {
+        self.write(ack, move |store, ack| store.claim(run, owner, ack));
+    }
+    fn load(&self, run: &RunKey) -> Result<Option<Loaded>, StoreError> {
+        self.0.inner.load(run)
+    }
+    fn history(&self, run: &RunKey, generation: u64, from: u64, limit: usize) -> Result<Vec<Unit>, StoreError> {
+        self.0.inner.history(run, generation, from, limit)
+    }
+    fn attempts(&self, run: &RunKey, generation: u64) -> Result<Vec<AttemptRecord>, StoreError> {
+        self.0.inner.attempts(run, generation)
+    }
+    fn due(&self, after: Option<&DueTimer>, limit: usize) -> Result<Vec<DueTimer>, StoreError> {
+        self.0.inner.due(after, limit)
+    }
+    fn claimable(&self, artifact: &str, after: Option<&RunKey>, limit: usize) -> Result<Vec<RunKey>, StoreError> {
+        self.0.inner.claimable(artifact, after, limit)
+    }
+    fn list(&self, query: &ListQuery) -> Result<Page, StoreError> {
+        self.0.inner.list(query)
+    }
+    /// A test may start another runtime over it.
+    fn close(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+}
