@@ -93,7 +93,7 @@ fn feed(shared: &Shared, run: &mut Run) -> Result<(), Blocked> {
         let Some((input, at)) = run.next_input(now) else { break };
         match observe(shared, run, &mut machine, &input, at, now) {
             Ok(step) => {
-                apply(shared, run, &input, step);
+                apply(shared, run, &input, step, now);
                 run.changes.next_operation = Some(machine.next_operation());
             }
             Err(error) => {
@@ -159,7 +159,7 @@ pub(super) fn not_registered(shared: &Shared, run: &Run, event: u64, name: &str)
 }
 
 /// Puts what a unit decided into the next commit and what follows it.
-pub(super) fn apply(shared: &Shared, run: &mut Run, input: &Input, step: Step) {
+pub(super) fn apply(shared: &Shared, run: &mut Run, input: &Input, step: Step, now: Timestamp) {
     let Step { unit, scheduled, stopped_timers, logs, finished } = step;
     run.told = unit.at;
     run.stamp = run.stamp.max(unit.at);
@@ -170,10 +170,9 @@ pub(super) fn apply(shared: &Shared, run: &mut Run, input: &Input, step: Step) {
         run.tasks.remove(&operation);
         run.changes.tasks.push(TaskChange::Remove(operation));
     }
-    if let Observation::TimerFired { .. } = &input.observation
-        && let Some((deadline, operation)) = run.timers.first().copied()
+    if let Observation::TimerFired { operation: fired } = &input.observation
+        && let Some((deadline, operation)) = run.timers.iter().find(|(_, operation)| operation == fired).copied()
     {
-        // It was the first that told the machine.
         run.stop_timer(operation, deadline);
     }
     for (operation, deadline) in stopped_timers {
@@ -197,7 +196,7 @@ pub(super) fn apply(shared: &Shared, run: &mut Run, input: &Input, step: Step) {
                     attempt: 1,
                     lost: 0,
                     started: slot.is_some().then_some(shared.owner),
-                    not_before: unit.at,
+                    not_before: Timestamp::default(),
                     scheduled: unit.at,
                     last_failure: None,
                 };
@@ -212,7 +211,14 @@ pub(super) fn apply(shared: &Shared, run: &mut Run, input: &Input, step: Step) {
             Decision::TimerStarted { operation, deadline, .. } => {
                 run.timers.insert((*deadline, *operation));
                 run.changes.timers.push(TimerChange::Put { operation: *operation, deadline: *deadline });
-                run.after.push(After::Timer { deadline: *deadline });
+                // Counted from the time that the deadline was counted from, which may be ahead of a clock that
+                // was set back: it waits no longer than the code asked for (S7).
+                let wait = deadline.since(now.max(unit.at));
+                run.after.push(After::Timer {
+                    operation: *operation,
+                    deadline: *deadline,
+                    rings: Instant::now().checked_add(wait),
+                });
             }
             Decision::Completed { value, .. } => end(run, Status::Completed, value.clone()),
             Decision::Failed { error, .. } => end(run, Status::Failed, error.clone()),

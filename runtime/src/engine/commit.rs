@@ -12,7 +12,7 @@ use super::shard::Shard;
 use super::timers::TimerMessage;
 use super::{Shared, settle};
 use crate::activity::{Waiting, run_attempt};
-use crate::store::{Commit, Created, StoreError};
+use crate::store::{Commit, Created, DueTimer, StoreError};
 
 /// Commits what has gathered in the run, if there is anything.
 pub(super) fn submit(shared: &Arc<Shared>, key: &RunKey, runs: &mut HashMap<RunKey, Run>) {
@@ -158,8 +158,9 @@ impl Shard {
                     }
                     self.shared.timer(TimerMessage::Retry { run: key.clone(), operation, at });
                 }
-                After::Timer { deadline } => {
-                    self.shared.timer(TimerMessage::Timer { run: key.clone(), deadline });
+                After::Timer { operation, deadline, rings } => {
+                    let timer = DueTimer { deadline, run: key.clone(), operation };
+                    self.shared.timer(TimerMessage::Timer { timer, rings });
                 }
                 After::Logs(lines) => {
                     let workflow = self.runs.get(key).map(|run| run.workflow.as_str()).unwrap_or_default();

@@ -1,6 +1,7 @@
 //! A run as its shard holds it.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::time::Instant;
 
 use perennial::history::Observation;
 use perennial::machine::{LogLine, Machine};
@@ -27,9 +28,9 @@ pub(super) struct Run {
     pub(super) fence: Fence,
     /// The last stamp in its history or queue.
     pub(super) stamp: Timestamp,
-    /// `None` when nothing had to be told to it yet, or it is blocked, or it has ended.
     /// The stamp of what the machine was told last. What waits in the queue may have later ones.
     pub(super) told: Timestamp,
+    /// `None` when nothing had to be told to it yet, or it is blocked, or it has ended.
     pub(super) machine: Option<Machine>,
     /// Open activities.
     pub(super) tasks: HashMap<u64, Open>,
@@ -144,7 +145,12 @@ pub(super) enum After {
     /// An attempt waits for its time.
     RetryAt { operation: u64, at: Timestamp },
     /// A timer waits for its deadline.
-    Timer { deadline: Timestamp },
+    Timer {
+        operation: u64,
+        deadline: Timestamp,
+        /// When, on the monotonic clock; `None`: later than that can count.
+        rings: Option<Instant>,
+    },
     /// The workflow's lines are shown.
     Logs(Vec<LogLine>),
     /// Who started the run is told.
@@ -158,14 +164,14 @@ pub(super) enum After {
 /// Why this program cannot go on with a run.
 #[derive(Clone, Debug)]
 pub(super) struct BlockedNow {
+    /// Whether it never can, so that the next try is the same (S16).
+    pub(super) unfit: bool,
     pub(super) code: String,
     pub(super) text: String,
 }
 
 impl Run {
     /// A run of which nothing is known but its name.
-    /// Whether it never can, so that the next try is the same (S16).
-    pub(super) unfit: bool,
     pub(super) fn opening(key: RunKey) -> Self {
         Self {
             key,
@@ -176,13 +182,13 @@ impl Run {
             sequence: 0,
             fence: Fence::default(),
             stamp: Timestamp::default(),
+            told: Timestamp::default(),
             machine: None,
             tasks: HashMap::new(),
             timers: BTreeSet::new(),
             due: Timestamp::default(),
             inputs: VecDeque::new(),
             changes: Changes::default(),
-            told: Timestamp::default(),
             after: Vec::new(),
             in_flight: None,
             blocked: None,
@@ -202,17 +208,17 @@ impl Run {
             && self.tasks.values().all(|open| open.progress == Progress::Idle)
     }
 
+    /// Whether it may leave the memory. What this process has tried in vain stays: it tries once (S16).
+    pub(super) fn may_be_evicted(&self) -> bool {
+        self.tasks.is_empty() && self.blocked.as_ref().is_none_or(|blocked| blocked.unfit) && self.is_idle()
+    }
+
     /// Whether the next commit has something beside units.
     pub(super) fn has_changes(&self) -> bool {
         let Changes { units, taken, enqueue, tasks, timers, attempts, status, blocked, .. } = &self.changes;
         !(units.is_empty()
             && taken.is_empty()
             && enqueue.is_empty()
-    /// Whether it may leave the memory. What this process has tried in vain stays: it tries once (S16).
-    pub(super) fn may_be_evicted(&self) -> bool {
-        self.tasks.is_empty() && self.blocked.as_ref().is_none_or(|blocked| blocked.unfit) && self.is_idle()
-    }
-
             && tasks.is_empty()
             && timers.is_empty()
             && attempts.is_empty()
@@ -220,12 +226,6 @@ impl Run {
             && blocked.is_none())
     }
 
-    /// Whether nobody waits for this operation any more.
-    pub(super) fn is_late(&self, operation: u64) -> bool {
-        self.ended || operation < self.first_operation
-    }
-
-    /// How many attempts are under way.
     /// Whether those who wait for its end are answered by a commit that is not durable yet.
     pub(super) fn is_about_to_answer(&self) -> bool {
         let mut after = self.in_flight.iter().flatten().chain(&self.after);
@@ -241,6 +241,12 @@ impl Run {
         }
     }
 
+    /// Whether nobody waits for this operation any more.
+    pub(super) fn is_late(&self, operation: u64) -> bool {
+        self.ended || operation < self.first_operation
+    }
+
+    /// How many attempts are under way.
     pub(super) fn attempts(&self) -> usize {
         self.tasks.values().filter(|open| matches!(open.progress, Progress::Running | Progress::Committing)).count()
     }

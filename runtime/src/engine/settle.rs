@@ -239,7 +239,7 @@ pub(super) fn order(
     };
     let Open { task, progress, .. } = open;
     let now = shared.clock.now();
-    let overall = task.options.timeout.map(|timeout| (task.scheduled + timeout).since(now));
+    let overall = task.options.timeout.map(|timeout| (task.scheduled + timeout).since(now).min(timeout));
     let deadline = match (task.options.attempt, overall) {
         (Some(one), Some(all)) => Some(one.min(all)),
         (one, all) => one.or(all),

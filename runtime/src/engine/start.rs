@@ -87,7 +87,7 @@ impl Shard {
         run.after.push(After::Started { reply, answer: StartReply::New });
         match observe(&shared, &run, &mut machine, &begun, at, now) {
             Ok(step) => {
-                apply(&shared, &mut run, &begun, step);
+                apply(&shared, &mut run, &begun, step, now);
                 run.changes.next_operation = Some(machine.next_operation());
                 if !machine.is_finished() {
                     run.machine = Some(machine);

@@ -3,6 +3,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Instant;
@@ -10,16 +11,19 @@ use std::time::Instant;
 use perennial::{RunKey, Timestamp};
 
 use super::{Message, Shared};
+use crate::activity::panic_text;
 use crate::store::{DueTimer, StoreError};
 
 /// How many timers are read from the store at a time.
 const PAGE: usize = 10_000;
+/// How many timers are in memory at most. Those that were dropped are among them until their time comes.
+const MOST: usize = 4 * PAGE;
 
 /// What the thread is told.
 #[derive(Debug)]
 pub(super) enum TimerMessage {
-    /// A timer was made durable.
-    Timer { run: RunKey, deadline: Timestamp },
+    /// A timer was made durable. It rings at that time of the monotonic clock; `None`: in no process's life.
+    Timer { timer: DueTimer, rings: Option<Instant> },
     /// An attempt waits for its time.
     Retry { run: RunKey, operation: u64, at: Timestamp },
     /// Stop.
@@ -28,11 +32,17 @@ pub(super) enum TimerMessage {
 
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Alarm {
-    at: Instant,
-    deadline: Timestamp,
-    run: RunKey,
-    /// The operation that is tried again; `None`: a timer.
-    retry: Option<u64>,
+    rings: Instant,
+    timer: DueTimer,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    /// A workflow's timer.
+    Timer,
+    /// An operation is tried again.
+    Retry,
 }
 
 /// The thread's state.
@@ -40,6 +50,8 @@ struct Alarm {
 pub(super) struct Timers {
     shared: Arc<Shared>,
     alarms: BinaryHeap<Reverse<Alarm>>,
+    /// How many of the alarms are workflows' timers.
+    timers: usize,
     /// Timers up to this one are in memory; `None`: all of them.
     horizon: Option<DueTimer>,
 }
@@ -47,7 +59,7 @@ pub(super) struct Timers {
 impl Timers {
     /// Reads the timers of the near future.
     pub(super) fn new(shared: Arc<Shared>) -> Result<Self, StoreError> {
-        let mut timers = Self { shared, alarms: BinaryHeap::new(), horizon: None };
+        let mut timers = Self { shared, alarms: BinaryHeap::new(), timers: 0, horizon: None };
         timers.read_page(None)?;
         Ok(timers)
     }
@@ -57,58 +69,96 @@ impl Timers {
         let full = page.len() == PAGE;
         self.horizon = page.last().filter(|_| full).cloned();
         for timer in page {
-            self.set(timer.run, timer.deadline, None);
+            let rings = self.rings_at(timer.deadline);
+            self.set(timer, rings, Kind::Timer);
         }
         Ok(())
     }
 
     /// Waiting is measured from now on, on the monotonic clock (S7).
-    fn set(&mut self, run: RunKey, deadline: Timestamp, retry: Option<u64>) {
-        let wait = deadline.since(self.shared.clock.now());
+    fn rings_at(&self, deadline: Timestamp) -> Option<Instant> {
+        Instant::now().checked_add(deadline.since(self.shared.clock.now()))
+    }
+
+    fn set(&mut self, timer: DueTimer, rings: Option<Instant>, kind: Kind) {
         // A wait of more than the clock can count is longer than the process lives.
-        if let Some(at) = Instant::now().checked_add(wait) {
-            self.alarms.push(Reverse(Alarm { at, deadline, run, retry }));
+        let Some(rings) = rings else { return };
+        self.timers += usize::from(kind == Kind::Timer);
+        self.alarms.push(Reverse(Alarm { rings, timer, kind }));
+        if self.timers > MOST {
+            self.leave_the_later_half();
         }
     }
 
+    /// Forgets timers that the store knows as well.
+    fn leave_the_later_half(&mut self) {
+        let alarms = std::mem::take(&mut self.alarms).into_iter();
+        let (mut timers, retries): (Vec<_>, Vec<_>) = alarms.partition(|Reverse(alarm)| alarm.kind == Kind::Timer);
+        timers.sort_unstable_by(|Reverse(a), Reverse(b)| a.timer.cmp(&b.timer));
+        timers.truncate(MOST / 2);
+        self.horizon = timers.last().map(|Reverse(alarm)| alarm.timer.clone());
+        self.timers = timers.len();
+        self.alarms = retries.into_iter().chain(timers).collect();
+    }
+
+    /// Until it is told to stop. Where it cannot go on the shards do not either: runs that wait for their
+    /// timers in vain would look as if all were well.
     pub(super) fn run(mut self, messages: &Receiver<TimerMessage>) {
+        let shared = Arc::clone(&self.shared);
+        let end = catch_unwind(AssertUnwindSafe(|| self.wait(messages))).unwrap_or_else(|payload| {
+            let reason = format!("the thread for timers panicked: {}", panic_text(payload.as_ref()));
+            Err(StoreError::Closed { reason })
+        });
+        if let Err(error) = end {
+            for mailbox in shared.mailboxes.iter() {
+                let _ = mailbox.send(Message::Failed(error.clone()));
+            }
+        }
+    }
+
+    fn wait(&mut self, messages: &Receiver<TimerMessage>) -> Result<(), StoreError> {
         loop {
-            self.ring();
+            self.ring()?;
             let message = match self.alarms.peek() {
                 None => messages.recv().map_err(|_| RecvTimeoutError::Disconnected),
-                Some(Reverse(next)) => messages.recv_timeout(next.at.saturating_duration_since(Instant::now())),
+                Some(Reverse(next)) => messages.recv_timeout(next.rings.saturating_duration_since(Instant::now())),
             };
             match message {
-                Ok(TimerMessage::Timer { run, deadline }) => {
-                    if self.horizon.as_ref().is_none_or(|last| deadline <= last.deadline) {
-                        self.set(run, deadline, None);
+                Ok(TimerMessage::Timer { timer, rings }) => {
+                    if self.horizon.as_ref().is_none_or(|last| timer <= *last) {
+                        self.set(timer, rings, Kind::Timer);
                     }
                 }
-                Ok(TimerMessage::Retry { run, operation, at }) => self.set(run, at, Some(operation)),
+                Ok(TimerMessage::Retry { run, operation, at }) => {
+                    let rings = self.rings_at(at);
+                    self.set(DueTimer { deadline: at, run, operation }, rings, Kind::Retry);
+                }
                 Err(RecvTimeoutError::Timeout) => {}
-                Ok(TimerMessage::Stop) | Err(RecvTimeoutError::Disconnected) => return,
+                Ok(TimerMessage::Stop) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
             }
         }
     }
 
-    /// Tells the shards what is due, and reads on in the store when the memory is empty.
-    fn ring(&mut self) {
+    /// Tells the shards what is due, and reads on in the store when no timer is left in memory.
+    fn ring(&mut self) -> Result<(), StoreError> {
         loop {
             let now = Instant::now();
-            while self.alarms.peek().is_some_and(|Reverse(next)| next.at <= now) {
-                if let Some(Reverse(Alarm { deadline, run, retry, .. })) = self.alarms.pop() {
-                    let message = match retry {
-                        None => Message::Due { run: run.clone(), deadline },
-                        Some(operation) => Message::Retry { run: run.clone(), operation },
-                    };
-                    self.shared.tell(&run, message);
-                }
+            while self.alarms.peek().is_some_and(|Reverse(next)| next.rings <= now) {
+                let Some(Reverse(Alarm { timer: DueTimer { deadline, run, operation }, kind, .. })) = self.alarms.pop()
+                else {
+                    break;
+                };
+                let message = match kind {
+                    Kind::Timer => {
+                        self.timers -= 1;
+                        Message::Due { run: run.clone(), deadline }
+                    }
+                    Kind::Retry => Message::Retry { run: run.clone(), operation },
+                };
+                self.shared.tell(&run, message);
             }
-            let Some(last) = self.horizon.take_if(|_| self.alarms.is_empty()) else { return };
-            if let Err(error) = self.read_page(Some(&last)) {
-                tracing::error!("timers cannot be read, so none fires any more: {error}");
-                return;
-            }
+            let Some(last) = self.horizon.take_if(|_| self.timers == 0) else { return Ok(()) };
+            self.read_page(Some(&last))?;
         }
     }
 }
