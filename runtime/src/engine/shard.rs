@@ -31,6 +31,8 @@ pub(super) struct Shard {
     pub(super) failed: Option<StoreError>,
     /// Counts messages.
     clock: u64,
+    /// No run is evicted before so many messages.
+    next_eviction: u64,
 }
 
 impl Shard {
@@ -44,6 +46,7 @@ impl Shard {
             draining: Vec::new(),
             failed: None,
             clock: 0,
+            next_eviction: 0,
         }
     }
 
@@ -73,11 +76,11 @@ impl Shard {
             Message::Start(request) => self.start(request),
             Message::Await { run, reply } => self.wait_for(run, reply),
             Message::Wake { run } => self.wake(&run),
+            // The timer fires in the next process.
+            Message::Due { .. } if self.shared.is_draining() => {}
             Message::Due { run, deadline } => {
                 self.wake(&run);
                 if let Some(run) = self.runs.get_mut(&run) {
-            // The timer fires in the next process.
-            Message::Due { .. } if self.shared.is_draining() => {}
                     run.due = run.due.max(deadline);
                 }
                 self.advance(&run);
@@ -122,12 +125,12 @@ impl Shard {
                 let _ = reply.send(Err(WaitError::Blocked { code: code.clone(), text: text.clone() }));
                 return;
             }
-        }
-        let answer = match self.shared.store.load(&run) {
-            Err(error) => Err(WaitError::Store(error)),
             Some(open) if !open.ended => return self.add_waiter(run, reply),
             // Its end is in the store.
             Some(_) | None => {}
+        }
+        let answer = match self.shared.store.load(&run) {
+            Err(error) => Err(WaitError::Store(error)),
             Ok(None) => Err(WaitError::NotFound),
             Ok(Some(loaded)) if loaded.head.status.is_finished() => {
                 open::outcome(&*self.shared.store, &run, &loaded.head).map_err(WaitError::Store)
@@ -142,9 +145,6 @@ impl Shard {
         let _ = reply.send(answer);
     }
 
-    /// Tells all who wait for the run's end.
-    pub(super) fn answer(&mut self, run: &RunKey, answer: &Result<Ended, WaitError>) {
-        for waiter in self.waiters.remove(run).into_iter().flatten() {
     fn add_waiter(&mut self, run: RunKey, reply: Waiter) {
         let waiters = self.waiters.entry(run).or_default();
         if waiters.len() == waiters.capacity() {
@@ -154,6 +154,9 @@ impl Shard {
         waiters.push(reply);
     }
 
+    /// Tells all who wait for the run's end.
+    pub(super) fn answer(&mut self, run: &RunKey, answer: &Result<Ended, WaitError>) {
+        for waiter in self.waiters.remove(run).into_iter().flatten() {
             let _ = waiter.send(answer.clone());
         }
     }
@@ -177,11 +180,13 @@ impl Shard {
     /// woken.
     fn evict(&mut self) {
         let most = self.shared.settings.warm_runs;
-        if self.runs.len() <= most + most / 4 {
+        if self.runs.len() <= most.saturating_add(most / 4) || self.clock < self.next_eviction {
             return;
         }
-        let mut idle: Vec<_> = self.runs.values().filter(|run| run.is_idle() && run.tasks.is_empty()).collect();
-        idle.sort_by_key(|run| run.touched);
+        // All are looked at, so that is not done with each message where there are many that cannot go.
+        self.next_eviction = self.clock + self.runs.len() as u64 / 4;
+        let mut idle: Vec<_> = self.runs.values().filter(|run| run.may_be_evicted()).collect();
+        idle.sort_unstable_by_key(|run| run.touched);
         let surplus = self.runs.len() - most;
         let gone: Vec<RunKey> = idle.into_iter().take(surplus).map(|run| run.key.clone()).collect();
         for run in gone {
