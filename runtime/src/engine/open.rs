@@ -1,6 +1,7 @@
 //! How a run that is not in memory comes into it.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use perennial::history::{Decision, Observation, Unit};
 use perennial::machine::{Entropy, Machine};
@@ -13,8 +14,11 @@ use super::run::{BlockedNow, Input, Open, Progress, Run, Stage};
 use super::shard::Shard;
 use crate::store::{Head, Loaded, Status, Store, StoreError};
 
-/// How many units are replayed between other runs' turns.
-const SLICE: usize = 1_000;
+/// How many units are replayed between other runs' turns at first, and at most.
+const FIRST_SLICE: usize = 100;
+const MOST_SLICE: usize = 1_000;
+/// How long a slice should take: units may be large.
+const SLICE_TIME: Duration = Duration::from_millis(10);
 
 /// How a finished run ended.
 pub(crate) fn outcome(store: &dyn Store, run: &RunKey, head: &Head) -> Result<Ended, StoreError> {
@@ -171,19 +175,20 @@ impl Shard {
             return self.block(key, &Blocked::Incompatible(Box::new(error)));
         };
         run.machine = Some(Machine::new(*definition, &self.shared.artifact, entropy()));
-        run.stage = Stage::Replaying(1);
+        run.stage = Stage::Replaying { from: 1, slice: FIRST_SLICE };
         self.replay(key);
     }
 
     /// Replays a slice of the history.
     pub(super) fn replay(&mut self, key: &RunKey) {
         let Some(run) = self.runs.get_mut(key) else { return };
-        let (Stage::Replaying(from), Some(machine)) = (run.stage, &mut run.machine) else { return };
+        let (Stage::Replaying { from, slice }, Some(machine)) = (run.stage, &mut run.machine) else { return };
+        let began = Instant::now();
         if from > run.sequence {
             run.stage = Stage::Ready;
             return self.advance(key);
         }
-        let units = match self.shared.store.history(key, run.generation, from, SLICE) {
+        let units = match self.shared.store.history(key, run.generation, from, slice) {
             Ok(units) => units,
             Err(error) => {
                 let Some(error) = unreadable_history(key, run, &error) else { return self.fail(&error) };
@@ -201,7 +206,8 @@ impl Shard {
         match result {
             Ok(()) if next > from => {
                 run.told = told;
-                run.stage = Stage::Replaying(next);
+                let slice = if began.elapsed() < SLICE_TIME { (slice * 2).min(MOST_SLICE) } else { (slice / 2).max(1) };
+                run.stage = Stage::Replaying { from: next, slice };
                 self.shared.tell(key, Message::Replay { run: key.clone() });
             }
             Ok(()) => {

@@ -61,8 +61,8 @@ pub(super) struct Run {
 pub(super) enum Stage {
     /// It is being made, or claimed.
     Opening,
-    /// Its machine is being fed its history, and stands before this event.
-    Replaying(u64),
+    /// Its machine is being fed its history, stands before the event `from`, and is next fed so many units.
+    Replaying { from: u64, slice: usize },
     /// It takes what comes.
     Ready,
 }
