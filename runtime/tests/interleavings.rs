@@ -129,6 +129,16 @@ async fn naps_for_ever(cx: &Cx) -> Result<(), Error> {
     }
 }
 
+#[activity(idempotent, timeout = "20ms")]
+async fn in_time(_acx: &ActivityCx) -> Result<u32, Failure> {
+    Ok(1)
+}
+
+#[workflow]
+async fn hurries(cx: &Cx) -> Result<String, Error> {
+    Ok(format!("{:?}", in_time(cx).await))
+}
+
 fn program(store: &Arc<HeldStore>, world: &Arc<World>) -> Builder {
     Runtime::builder(Shared(Arc::clone(store)))
         .workflow(race)
@@ -136,7 +146,8 @@ fn program(store: &Arc<HeldStore>, world: &Arc<World>) -> Builder {
         .workflow(step)
         .workflow(times_out)
         .workflow(naps_for_ever)
-        .activities((gated, fails, explodes))
+        .workflow(hurries)
+        .activities((gated, fails, explodes, in_time))
         .state(Arc::clone(world))
         .artifact("test")
         .shards(1)
@@ -315,6 +326,19 @@ async fn s19_an_attempt_that_panics_when_it_is_dropped_has_failed() {
     assert!(matches!(soon(run.result()).await, Err(RunError::Failed(_))));
     let attempts = run.history().await.unwrap().attempts;
     assert!(matches!(&attempts[0].outcome, AttemptOutcome::Panicked { message } if message == "a drop that panics"));
+}
+
+#[tokio::test]
+async fn s19_an_activity_does_not_wait_in_line_for_longer_than_it_may_take() {
+    let (store, world) = (HeldStore::new(), World::new());
+    let runtime = program(&store, &world).max_activities(1).start().await.unwrap();
+    let client = runtime.client();
+    let first = client.start(step, "first", 1).await.unwrap();
+    soon(world.begun(1)).await;
+    let second = client.start(hurries, "second", ()).await.unwrap();
+    assert_eq!(soon(second.result()).await.unwrap(), "Err(TimedOut)");
+    world.open(1);
+    assert_eq!(soon(first.result()).await.unwrap(), 1);
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use super::run::{After, BlockedNow, Progress, Run, Stage};
 use super::shard::Shard;
 use super::timers::TimerMessage;
 use super::{Shared, settle};
-use crate::activity::{Waiting, run_attempt};
+use crate::activity::run_attempt;
 use crate::store::{Commit, Created, DueTimer, StoreError};
 
 /// Commits what has gathered in the run, if there is anything.
@@ -149,9 +149,7 @@ impl Shard {
                         }
                     }
                 }
-                After::WaitForSlot { operation } => {
-                    self.shared.slots.wait(Waiting { run: key.clone(), operation });
-                }
+                After::WaitForSlot { operation } => self.wait_in_line(key, operation),
                 After::RetryAt { operation, at } => {
                     if let Some(open) = self.runs.get_mut(key).and_then(|run| run.tasks.get_mut(&operation)) {
                         open.progress = Progress::Waiting;

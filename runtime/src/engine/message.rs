@@ -22,7 +22,7 @@ pub(crate) enum Message {
     Wake { run: RunKey },
     /// A timer of the run has reached its deadline.
     Due { run: RunKey, deadline: Timestamp },
-    /// The back-off before an operation's next attempt is over.
+    /// The back-off before an operation's next attempt is over, or the time that it may wait for one.
     Retry { run: RunKey, operation: u64 },
     /// It is an attempt's turn.
     Slot { waiting: Waiting, slot: Slot },

@@ -12,7 +12,7 @@ use super::shard::Shard;
 use super::timers::TimerMessage;
 use super::Shared;
 use crate::activity::{AttemptReport, Order, Slot, Waiting};
-use crate::store::{AttemptOutcome, AttemptRecord, StoreError, TaskChange};
+use crate::store::{AttemptOutcome, AttemptRecord, StoreError, Task, TaskChange};
 
 /// What is known of an attempt that nobody can ask any more.
 const LOST: &str = "the process that ran the attempt ended before it did";
@@ -48,6 +48,10 @@ impl Shard {
             }
             return;
         }
+        if is_overdue(&open.task, now) {
+            open.progress = Progress::Settling;
+            return run.fail_operation(operation, ActivityFailure::TimedOut, now);
+        }
         if open.task.not_before > now && open.progress == Progress::Idle {
             open.progress = Progress::Waiting;
             let at = open.task.not_before;
@@ -57,9 +61,19 @@ impl Shard {
             Some(slot) => self.grant(key, operation, slot),
             None => {
                 open.progress = Progress::Waiting;
-                self.shared.slots.wait(Waiting { run: key.clone(), operation });
+                self.wait_in_line(key, operation);
             }
         }
+    }
+
+    /// Puts an attempt in line for a slot. It waits no longer than its operation may take.
+    pub(super) fn wait_in_line(&self, key: &RunKey, operation: u64) {
+        let Some(open) = self.runs.get(key).and_then(|run| run.tasks.get(&operation)) else { return };
+        if let Some(timeout) = open.task.options.timeout {
+            let at = open.task.scheduled + timeout;
+            self.shared.timer(TimerMessage::Retry { run: key.clone(), operation, at });
+        }
+        self.shared.slots.wait(Waiting { run: key.clone(), operation });
     }
 
     /// An attempt that has a slot gets its start record; it begins when that is durable (S20).
@@ -70,7 +84,7 @@ impl Shard {
         if !matches!(open.progress, Progress::Idle | Progress::Waiting) || self.shared.is_draining() {
             return;
         }
-        if open.task.options.timeout.is_some_and(|timeout| now >= open.task.scheduled + timeout) {
+        if is_overdue(&open.task, now) {
             open.progress = Progress::Settling;
             return run.fail_operation(operation, ActivityFailure::TimedOut, now);
         }
@@ -126,6 +140,11 @@ impl Shard {
     }
 }
 
+/// Whether the operation may have no attempt at that time.
+fn is_overdue(task: &Task, at: Timestamp) -> bool {
+    task.options.timeout.is_some_and(|timeout| at >= task.scheduled + timeout)
+}
+
 /// The longest text of an attempt that is kept, in bytes: it is kept with each failure.
 const MOST_TEXT: usize = 4_000;
 
@@ -155,7 +174,7 @@ impl Run {
         // What was lost was not refused by anybody: it is tried again at once.
         let wait = if lost { Duration::ZERO } else { retry.wait_after(attempts, jitter) };
         let at = now + wait;
-        let timed_out = task.options.timeout.is_some_and(|timeout| at >= task.scheduled + timeout);
+        let timed_out = is_overdue(task, at);
         task.lost = task.lost.saturating_add(lost.into());
         // Nobody failed where a process ended: the budget is for what attempts said (S19).
         let spent = !lost && !retry.allows_another(attempts.saturating_sub(task.lost));

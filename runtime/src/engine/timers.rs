@@ -24,7 +24,7 @@ const MOST: usize = 4 * PAGE;
 pub(super) enum TimerMessage {
     /// A timer was made durable. It rings at that time of the monotonic clock; `None`: in no process's life.
     Timer { timer: DueTimer, rings: Option<Instant> },
-    /// An attempt waits for its time.
+    /// An attempt waits for its time, or for a slot until then.
     Retry { run: RunKey, operation: u64, at: Timestamp },
     /// Stop.
     Stop,
