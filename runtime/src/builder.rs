@@ -230,7 +230,11 @@ impl Builder {
         });
         match opening.await {
             Ok(engine) => Ok(Runtime::new(engine?)),
-            Err(failed) => std::panic::resume_unwind(failed.into_panic()),
+            Err(failed) => match failed.try_into_panic() {
+                Ok(payload) => std::panic::resume_unwind(payload),
+                // It is being shut down.
+                Err(_) => Err(StartupError::NoTokio),
+            },
         }
     }
 }
