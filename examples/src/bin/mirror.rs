@@ -9,14 +9,15 @@ use std::time::Duration;
 use clap::Parser;
 use indicatif::HumanCount;
 use perennial_examples::mirror::{
-    Mode, Plan, Progress, copy_files, finished_before, hash_files, list_page, make_folders,
-    make_links, mirror, note_skipped, place, prepare, settle_folders, this_process, tidy,
-    write_manifest,
+    MirrorError, Mode, Plan, Progress, copy_files, finished_before, hash_files, list_page,
+    make_folders, make_links, mirror, note_skipped, place, prepare, settle_folders, this_process,
+    tidy, write_manifest,
 };
 use perennial_runtime::store::Status;
-use perennial_runtime::{ReadError, Reuse, RunHandle, RunState, Runtime};
+use perennial_runtime::{ReadError, Reuse, RunError, RunHandle, RunState, Runtime};
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tracing_subscriber::filter::Targets;
+use tracing::Level;
+use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
@@ -180,8 +181,7 @@ async fn follow(
     if let (Some(finished), false) = (finished, again) {
         return ended_before(plan, &run, finished).await;
     }
-    let going_on = before.is_some_and(|info| matches!(info.state, RunState::Running));
-    if going_on {
+    if before.is_some() && finished.is_none() {
         progress.add_history(&run.history().await?.history);
         let done = HumanCount(progress.counts().before.files);
         let instead = if again {
@@ -197,17 +197,18 @@ async fn follow(
     }
     let others = client.list().status(Status::Running).page().await?;
     for other in others.runs.iter().filter(|other| other.run.id != id) {
-        progress.line(&format!(
-            "run {} of the same store goes on beside it",
-            other.run.id
-        ));
+        let stands = match other.state {
+            RunState::Blocked { .. } => "is blocked",
+            _ => "goes on beside it",
+        };
+        progress.line(&format!("run {} of the same store {stands}", other.run.id));
     }
     let mut ticks = tokio::time::interval(Duration::from_millis(100));
     let result = run.result();
     tokio::pin!(result);
     let report = loop {
         tokio::select! {
-            result = &mut result => break result?,
+            result = &mut result => break result.map_err(explain)?,
             () = any(stops) => return Ok(Ended::Interrupted),
             _ = ticks.tick() => progress.show(),
         }
@@ -217,6 +218,19 @@ async fn follow(
         text,
         skipped: report.skipped > 0,
     })
+}
+
+/// What the runtime says of a run that this program cannot go on with, and what a user can do who has no
+/// other program.
+fn explain(error: RunError<MirrorError>) -> AnyError {
+    match error {
+        RunError::Blocked { text, .. } => format!(
+            "{text}\n\nhelp: to mirror with this program all the same, begin a run of its own with another \
+             `--store`; what is in place is not copied again"
+        )
+        .into(),
+        error => error.into(),
+    }
 }
 
 /// Tells of a run that had ended before this process began.
@@ -250,7 +264,13 @@ fn show_events(progress: &Arc<Progress>) {
     let asked = std::env::var("RUST_LOG")
         .ok()
         .and_then(|text| text.parse::<Targets>().ok());
-    let filter = asked.unwrap_or_else(|| Targets::new().with_default(tracing::Level::WARN));
+    let filter = asked.unwrap_or_else(|| {
+        // Its errors reach the user as the run's.
+        let blocked = "perennial_runtime::engine::block";
+        Targets::new()
+            .with_default(Level::WARN)
+            .with_target(blocked, LevelFilter::OFF)
+    });
     let layer = tracing_subscriber::fmt::layer()
         .with_ansi(false)
         .with_writer(Above(Arc::clone(progress)));
