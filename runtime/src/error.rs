@@ -55,6 +55,14 @@ pub enum StartError {
 pub enum Unavailable {
     /// The store said no.
     Store(StoreError),
+    /// The runtime is draining, and begins no more runs. It was not done.
+    Draining,
+    /// A part of the engine panicked, so that nothing goes on in this process. Whether it was done is not
+    /// known: ask again with the same id (S4).
+    Broken {
+        /// Which, and what it said.
+        reason: String,
+    },
     /// The runtime was stopped before the answer came. Whether it was done is not known: ask again with the
     /// same id (S4).
     Stopped,
@@ -64,6 +72,12 @@ impl fmt::Display for Unavailable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Store(error) => error.fmt(f),
+            Self::Draining => f.write_str("the runtime is draining and begins no more runs"),
+            Self::Broken { reason } => write!(
+                f,
+                "the engine stopped, since {reason}\n\n\
+                 help: what was acknowledged is in the store, and goes on when the program is started again"
+            ),
             Self::Stopped => f.write_str(
                 "the runtime was stopped before it answered, so it is not known whether this was done\n\n\
                  help: ask again with the same id once a runtime is there; nothing is done twice",

@@ -109,7 +109,6 @@ impl Client {
     }
 
     /// Lists runs, page by page, in the order of their ids.
-    #[must_use]
     pub fn list(&self) -> List {
         List::new(Arc::clone(&self.shared), self.namespace.clone())
     }

@@ -49,7 +49,7 @@ impl<W: Workflow> RunHandle<W> {
         let ended = answer.await.map_err(stopped)?.map_err(|error| match error {
             WaitError::NotFound => RunError::NotFound { run: run() },
             WaitError::Blocked { code, text } => RunError::Blocked { run: run(), code, text },
-            WaitError::Store(error) => RunError::Unavailable(error.into()),
+            WaitError::Unavailable(error) => RunError::Unavailable(error),
         })?;
         let undecodable = |error| RunError::Undecodable { run: run(), error };
         match ended.status {

@@ -92,15 +92,16 @@ pub(super) async fn send(
     input: Value,
     reuse: Reuse,
 ) -> Result<(), StartError> {
-    if !shared.registry.workflows.contains_key(name) {
+    let Some(workflow) = shared.registry.workflows.get(name).copied() else {
         let closest = shared.registry.closest_workflow(name);
         return Err(StartError::UnknownWorkflow { name: name.to_owned(), closest });
-    }
+    };
     let digest = input.digest();
     let (reply, answer) = oneshot::channel();
-    let request = StartRequest { run: run.clone(), workflow: name, input, digest, reuse, reply };
+    let request = StartRequest { run: run.clone(), workflow, input, digest, reuse, reply };
     shared.tell(&run, Message::Start(request));
-    match answer.await.map_err(|_| StartError::Unavailable(Unavailable::Stopped))?? {
+    let answer = answer.await.unwrap_or(Err(Unavailable::Stopped)).map_err(StartError::Unavailable)?;
+    match answer {
         StartReply::New => Ok(()),
         StartReply::Exists(head) if head.workflow == name && (head.input == digest) => Ok(()),
         StartReply::Exists(head) => Err(StartError::Conflict {

@@ -12,6 +12,7 @@ use super::shard::Shard;
 use super::timers::TimerMessage;
 use super::{Shared, settle};
 use crate::activity::run_attempt;
+use crate::error::Unavailable;
 use crate::store::{Commit, Created, DueTimer, StoreError};
 
 /// Commits what has gathered in the run, if there is anything.
@@ -60,7 +61,7 @@ impl Shard {
             }
             // What is stored of this run cannot be read; of others it can.
             Err(error @ (StoreError::Damaged { .. } | StoreError::Gap { .. })) => self.unreadable(key, error),
-            Err(error) => self.fail(&error),
+            Err(error) => self.fail(error.into()),
         }
     }
 
@@ -96,14 +97,14 @@ impl Shard {
             }
             Ok(Created::Exists(head)) => self.not_created(key, &Ok(StartReply::Exists(head))),
             Err(error @ (StoreError::Unknown { .. } | StoreError::Closed { .. } | StoreError::Io { .. })) => {
-                self.fail(&error);
+                self.fail(error.into());
             }
-            Err(error) => self.not_created(key, &Err(error)),
+            Err(error) => self.not_created(key, &Err(error.into())),
         }
     }
 
     /// Nothing was written. Others may be waiting for what there was before, or for what there is instead.
-    fn not_created(&mut self, key: &RunKey, answer: &Result<StartReply, StoreError>) {
+    fn not_created(&mut self, key: &RunKey, answer: &Result<StartReply, Unavailable>) {
         if let Some(mut run) = self.runs.remove(key) {
             run.answer_start(answer);
         }
@@ -141,7 +142,7 @@ impl Shard {
                             }
                             tracing::error!(run = %key, operation, "an activity's input cannot be read: {error}");
                             match unreadable_history(key, run, &error) {
-                                None => return self.fail(&error),
+                                None => return self.fail(error.into()),
                                 Some(blocked) if !run.is_late(operation) => self.block(key, &blocked),
                                 // Nobody waits for it, so it blocks nobody. The next process tries again.
                                 Some(_) => {}

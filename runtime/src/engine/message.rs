@@ -2,13 +2,13 @@
 
 use std::convert::Infallible;
 
-use perennial::RunKey;
-use perennial::Timestamp;
+use perennial::{RunKey, Timestamp, WorkflowDefinition};
 use perennial::value::{Digest, Value};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::activity::{AttemptReport, Slot, Waiting};
 use crate::client::Reuse;
+use crate::error::Unavailable;
 use crate::store::{Created, Head, Status, StoreError};
 
 /// Everything that reaches a shard.
@@ -39,7 +39,7 @@ pub(crate) enum Message {
     /// The sender is dropped once no attempt is under way and nothing is to be committed.
     Drain { rest: mpsc::Sender<Infallible> },
     /// The engine cannot go on.
-    Failed(StoreError),
+    Failed(Unavailable),
     /// Stop at once.
     Stop,
 }
@@ -48,12 +48,12 @@ pub(crate) enum Message {
 #[derive(Debug)]
 pub(crate) struct StartRequest {
     pub(crate) run: RunKey,
-    pub(crate) workflow: &'static str,
+    pub(crate) workflow: WorkflowDefinition,
     pub(crate) input: Value,
     pub(crate) digest: Digest,
     /// When a new generation is begun of a run that has finished.
     pub(crate) reuse: Reuse,
-    pub(crate) reply: oneshot::Sender<Result<StartReply, StoreError>>,
+    pub(crate) reply: oneshot::Sender<Result<StartReply, Unavailable>>,
 }
 
 /// What became of a start.
@@ -80,6 +80,6 @@ pub(crate) enum WaitError {
     NotFound,
     /// This program cannot go on with it.
     Blocked { code: String, text: String },
-    /// The store failed.
-    Store(StoreError),
+    /// The store or the engine cannot say.
+    Unavailable(Unavailable),
 }

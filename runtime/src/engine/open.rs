@@ -12,6 +12,7 @@ use tracing::subscriber::NoSubscriber;
 use super::message::{Ended, Message, WaitError};
 use super::run::{BlockedNow, Input, Open, Progress, Run, Stage};
 use super::shard::Shard;
+use crate::error::Unavailable;
 use crate::store::{Head, Loaded, Status, Store, StoreError};
 
 /// How many units are replayed between other runs' turns at first, and at most.
@@ -91,7 +92,7 @@ impl Shard {
     pub(super) fn claimed(&mut self, key: &RunKey, result: Result<Head, StoreError>) {
         let loaded = match result {
             Ok(_) => self.shared.store.load(key),
-            Err(error @ (StoreError::Unknown { .. } | StoreError::Closed { .. })) => return self.fail(&error),
+            Err(error @ (StoreError::Unknown { .. } | StoreError::Closed { .. })) => return self.fail(error.into()),
             Err(error) => Err(error),
         };
         match loaded {
@@ -108,17 +109,18 @@ impl Shard {
     pub(super) fn unreadable(&mut self, key: &RunKey, error: StoreError) {
         tracing::error!(run = %key, "the run cannot be read: {error}");
         self.runs.remove(key);
+        let error = Unavailable::Store(error);
         for request in self.starts.remove(key).into_iter().flatten() {
             let _ = request.reply.send(Err(error.clone()));
         }
-        self.answer(key, &Err(WaitError::Store(error)));
+        self.answer(key, &Err(WaitError::Unavailable(error)));
     }
 
     /// Tells all who wait how the run has ended.
     fn answer_end(&mut self, key: &RunKey, head: &Head) {
         // A timer that was dropped wakes its run too: mostly nobody waits.
         if self.waiters.contains_key(key) {
-            let answer = outcome(&*self.shared.store, key, head).map_err(WaitError::Store);
+            let answer = outcome(&*self.shared.store, key, head).map_err(|error| WaitError::Unavailable(error.into()));
             self.answer(key, &answer);
         }
     }
@@ -191,7 +193,7 @@ impl Shard {
         let units = match self.shared.store.history(key, run.generation, from, slice) {
             Ok(units) => units,
             Err(error) => {
-                let Some(error) = unreadable_history(key, run, &error) else { return self.fail(&error) };
+                let Some(error) = unreadable_history(key, run, &error) else { return self.fail(error.into()) };
                 return self.block(key, &error);
             }
         };

@@ -12,7 +12,8 @@ use tokio::task::AbortHandle;
 
 use super::message::{Ended, StartReply};
 use crate::activity::Slot;
-use crate::store::{Changes, Fence, StoreError, Task};
+use crate::error::Unavailable;
+use crate::store::{Changes, Fence, Task};
 
 /// A run in memory.
 #[derive(Debug)]
@@ -154,7 +155,7 @@ pub(super) enum After {
     /// The workflow's lines are shown.
     Logs(Vec<LogLine>),
     /// Who started the run is told.
-    Started { reply: oneshot::Sender<Result<StartReply, StoreError>>, answer: StartReply },
+    Started { reply: oneshot::Sender<Result<StartReply, Unavailable>>, answer: StartReply },
     /// Those who wait for the end are told.
     Ended(Ended),
     /// Those who wait for the end are told that it does not come.
@@ -233,7 +234,7 @@ impl Run {
     }
 
     /// Answers who started the run, where the commit that would have done it has come to nothing.
-    pub(super) fn answer_start(&mut self, answer: &Result<StartReply, StoreError>) {
+    pub(super) fn answer_start(&mut self, answer: &Result<StartReply, Unavailable>) {
         for after in self.in_flight.take().into_iter().flatten() {
             if let After::Started { reply, .. } = after {
                 let _ = reply.send(answer.clone());

@@ -13,7 +13,8 @@ use super::message::{Ended, Message, StartRequest, WaitError};
 use super::run::{BlockedNow, Run, Stage};
 use super::{Shared, open};
 use crate::activity::panic_text;
-use crate::store::{Loaded, StoreError};
+use crate::error::Unavailable;
+use crate::store::Loaded;
 
 type Waiter = oneshot::Sender<Result<Ended, WaitError>>;
 
@@ -27,8 +28,8 @@ pub(super) struct Shard {
     /// Starts of runs that are just being opened or made.
     pub(super) starts: HashMap<RunKey, Vec<StartRequest>>,
     draining: Vec<mpsc::Sender<Infallible>>,
-    /// The store failed, and nothing can be done any more.
-    pub(super) failed: Option<StoreError>,
+    /// Why nothing can be done any more.
+    pub(super) failed: Option<Unavailable>,
     /// Counts messages.
     clock: u64,
     /// No run is evicted before so many messages.
@@ -63,8 +64,8 @@ impl Shard {
                 self.evict();
             });
             if let Err(payload) = catch_unwind(turn) {
-                let reason = format!("a thread of the engine panicked: {}", panic_text(payload.as_ref()));
-                self.fail(&StoreError::Closed { reason });
+                let reason = format!("one of its threads panicked: {}", panic_text(payload.as_ref()));
+                self.fail(Unavailable::Broken { reason });
             }
             self.release_drained();
         }
@@ -102,7 +103,7 @@ impl Shard {
             Message::Claimed { run, result } => self.claimed(&run, result),
             Message::Replay { run } => self.replay(&run),
             Message::Drain { rest } => self.draining.push(rest),
-            Message::Failed(error) => self.fail(&error),
+            Message::Failed(error) => self.fail(error),
             Message::Stop => {}
         }
     }
@@ -116,7 +117,7 @@ impl Shard {
 
     fn wait_for(&mut self, run: RunKey, reply: Waiter) {
         if let Some(error) = &self.failed {
-            let _ = reply.send(Err(WaitError::Store(error.clone())));
+            let _ = reply.send(Err(WaitError::Unavailable(error.clone())));
             return;
         }
         match self.runs.get(&run) {
@@ -130,10 +131,10 @@ impl Shard {
             Some(_) | None => {}
         }
         let answer = match self.shared.store.load(&run) {
-            Err(error) => Err(WaitError::Store(error)),
+            Err(error) => Err(WaitError::Unavailable(error.into())),
             Ok(None) => Err(WaitError::NotFound),
             Ok(Some(loaded)) if loaded.head.status.is_finished() => {
-                open::outcome(&*self.shared.store, &run, &loaded.head).map_err(WaitError::Store)
+                open::outcome(&*self.shared.store, &run, &loaded.head).map_err(|error| WaitError::Unavailable(error.into()))
             }
             Ok(Some(Loaded { blocked, .. })) => {
                 match blocked.into_iter().find(|record| record.unfit && *record.artifact == *self.shared.artifact) {
@@ -161,19 +162,19 @@ impl Shard {
         }
     }
 
-    /// The store failed: what is in memory may not be what is durable, so all of it is forgotten (S4).
-    pub(super) fn fail(&mut self, error: &StoreError) {
-        tracing::error!("the store failed, so nothing goes on until the program is started again: {error}");
-        self.failed.get_or_insert_with(|| error.clone());
+    /// What is in memory may not be what is durable any more, so all of it is forgotten (S4).
+    pub(super) fn fail(&mut self, error: Unavailable) {
+        tracing::error!(shard = self.index, "nothing goes on until the program is started again: {error}");
         for (_, mut run) in std::mem::take(&mut self.runs) {
             run.answer_start(&Err(error.clone()));
         }
         for waiter in std::mem::take(&mut self.waiters).into_values().flatten() {
-            let _ = waiter.send(Err(WaitError::Store(error.clone())));
+            let _ = waiter.send(Err(WaitError::Unavailable(error.clone())));
         }
         for request in std::mem::take(&mut self.starts).into_values().flatten() {
             let _ = request.reply.send(Err(error.clone()));
         }
+        self.failed.get_or_insert(error);
     }
 
     /// Forgets the runs that nothing has happened to for the longest time; they are replayed when they are

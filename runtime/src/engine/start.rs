@@ -12,7 +12,8 @@ use super::block::record_of;
 use super::run::{After, BlockedNow, Input, Run, Stage};
 use super::shard::Shard;
 use crate::client::Reuse;
-use crate::store::{BlockedChange, Create, Head, Status, StoreError};
+use crate::error::Unavailable;
+use crate::store::{BlockedChange, Create, Head, Status};
 
 /// Whether a run that stands like this begins anew.
 fn begins_anew(reuse: Reuse, status: Status) -> bool {
@@ -27,7 +28,7 @@ impl Shard {
     /// Begins a run, or answers with the one that there is.
     pub(super) fn start(&mut self, request: StartRequest) {
         let closed = if self.shared.is_draining() {
-            Some(StoreError::Closed { reason: "the runtime is draining and begins no more runs".into() })
+            Some(Unavailable::Draining)
         } else {
             self.failed.clone()
         };
@@ -43,7 +44,7 @@ impl Shard {
         }
         match self.shared.store.load(&request.run) {
             Err(error) => {
-                let _ = request.reply.send(Err(error));
+                let _ = request.reply.send(Err(error.into()));
             }
             Ok(Some(loaded)) if !begins_anew(request.reuse, loaded.head.status) => {
                 let _ = request.reply.send(Ok(StartReply::Exists(loaded.head)));
@@ -54,11 +55,6 @@ impl Shard {
 
     fn create(&mut self, request: StartRequest, before: Option<Head>) {
         let StartRequest { run: key, workflow, input, digest, reply, .. } = request;
-        let Some(definition) = self.shared.registry.workflows.get(workflow) else {
-            let reason = format!("no workflow `{workflow}` is registered");
-            let _ = reply.send(Err(StoreError::Closed { reason }));
-            return;
-        };
         let shared = Arc::clone(&self.shared);
         let mut run = Run::opening(key.clone());
         // Activities that the generation before has left behind are still the run's, and so is what has just
@@ -66,7 +62,7 @@ impl Shard {
         if let Some(old) = self.runs.remove(&key) {
             (run.tasks, run.changes, run.after) = (old.tasks, old.changes, old.after);
         }
-        workflow.clone_into(&mut run.workflow);
+        workflow.name.clone_into(&mut run.workflow);
         run.generation = before.as_ref().map_or(1, |head| head.generation + 1);
         run.stamp = before.as_ref().map_or_else(Default::default, |head| head.stamp);
         let now = shared.clock.now();
@@ -74,7 +70,7 @@ impl Shard {
         let first_operation = before.as_ref().map_or(1, |head| head.next_operation);
         run.first_operation = first_operation;
         let begun = Input::new(Observation::Started(Started {
-            workflow: workflow.to_owned(),
+            workflow: workflow.name.to_owned(),
             input,
             semantics: SEMANTICS,
             artifact: shared.artifact.to_string(),
@@ -83,7 +79,7 @@ impl Shard {
             generation: run.generation,
             first_operation,
         }));
-        let mut machine = Machine::new(*definition, &shared.artifact, entropy());
+        let mut machine = Machine::new(workflow, &shared.artifact, entropy());
         run.after.push(After::Started { reply, answer: StartReply::New });
         match observe(&shared, &run, &mut machine, &begun, at, now) {
             Ok(step) => {
@@ -109,7 +105,7 @@ impl Shard {
         run.in_flight = Some(std::mem::take(&mut run.after));
         let create = Create {
             run: key.clone(),
-            workflow: workflow.to_owned(),
+            workflow: workflow.name.to_owned(),
             input: digest,
             after: before.map(|head| head.generation),
             owner: shared.owner,

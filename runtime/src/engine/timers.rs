@@ -12,6 +12,7 @@ use perennial::{RunKey, Timestamp};
 
 use super::{Message, Shared};
 use crate::activity::panic_text;
+use crate::error::Unavailable;
 use crate::store::{DueTimer, StoreError};
 
 /// How many timers are read from the store at a time.
@@ -106,8 +107,8 @@ impl Timers {
     pub(super) fn run(mut self, messages: &Receiver<TimerMessage>) {
         let shared = Arc::clone(&self.shared);
         let end = catch_unwind(AssertUnwindSafe(|| self.wait(messages))).unwrap_or_else(|payload| {
-            let reason = format!("the thread for timers panicked: {}", panic_text(payload.as_ref()));
-            Err(StoreError::Closed { reason })
+            let reason = format!("its thread for timers panicked: {}", panic_text(payload.as_ref()));
+            Err(Unavailable::Broken { reason })
         });
         if let Err(error) = end {
             for mailbox in shared.mailboxes.iter() {
@@ -116,7 +117,7 @@ impl Timers {
         }
     }
 
-    fn wait(&mut self, messages: &Receiver<TimerMessage>) -> Result<(), StoreError> {
+    fn wait(&mut self, messages: &Receiver<TimerMessage>) -> Result<(), Unavailable> {
         loop {
             self.ring()?;
             let message = match self.alarms.peek() {
