@@ -57,7 +57,9 @@ async fn until(condition: impl Fn() -> bool) {
 
 /// What would never come otherwise.
 async fn soon<T>(what: impl Future<Output = T>) -> T {
-    tokio::time::timeout(Duration::from_secs(30), what).await.expect("an answer")
+    tokio::time::timeout(Duration::from_secs(30), what)
+        .await
+        .expect("an answer")
 }
 
 #[activity(idempotent)]
@@ -139,6 +141,16 @@ async fn hurries(cx: &Cx) -> Result<String, Error> {
     Ok(format!("{:?}", in_time(cx).await))
 }
 
+/// Workflows of this kind hold their thread as long as a test holds this.
+static HELD: std::sync::Mutex<()> = std::sync::Mutex::new(());
+
+#[workflow]
+async fn holds_its_thread(cx: &Cx) -> Result<(), Error> {
+    let _ = cx;
+    drop(HELD.lock());
+    Ok(())
+}
+
 fn program(store: &Arc<HeldStore>, world: &Arc<World>) -> Builder {
     Runtime::builder(Shared(Arc::clone(store)))
         .workflow(race)
@@ -147,6 +159,7 @@ fn program(store: &Arc<HeldStore>, world: &Arc<World>) -> Builder {
         .workflow(times_out)
         .workflow(naps_for_ever)
         .workflow(hurries)
+        .workflow(holds_its_thread)
         .activities((gated, fails, explodes, in_time))
         .state(Arc::clone(world))
         .artifact("test")
@@ -182,17 +195,34 @@ async fn s11_what_had_arrived_at_the_end_is_recorded_and_not_done_again() {
     store.release();
     let winner = soon(run.result()).await.unwrap();
     let late = 3 - winner;
-    let operations: Vec<u64> = stored(&store, "race").tasks.iter().map(|task| task.operation).collect();
-    assert_eq!(operations, [3], "what waits for its next attempt is still the run's, and nothing else");
+    let operations: Vec<u64> = stored(&store, "race")
+        .tasks
+        .iter()
+        .map(|task| task.operation)
+        .collect();
+    assert_eq!(
+        operations,
+        [3],
+        "what waits for its next attempt is still the run's, and nothing else"
+    );
     let attempts = run.history().await.unwrap().attempts;
-    let recorded = attempts.iter().find(|record| record.operation == u64::from(late)).unwrap();
-    assert!(matches!(&recorded.outcome, AttemptOutcome::Late { result } if result.as_json() == late.to_string()));
+    let recorded = attempts
+        .iter()
+        .find(|record| record.operation == u64::from(late))
+        .unwrap();
+    assert!(
+        matches!(&recorded.outcome, AttemptOutcome::Late { result } if result.as_json() == late.to_string())
+    );
     drop(runtime);
 
     let runtime = program(&store, &world).start().await.unwrap();
     let run = runtime.client().run(race, "race").unwrap();
     assert_eq!(soon(run.result()).await.unwrap(), winner);
-    assert_eq!(world.began.available_permits(), 0, "nothing has begun again");
+    assert_eq!(
+        world.began.available_permits(),
+        0,
+        "nothing has begun again"
+    );
 }
 
 #[tokio::test]
@@ -244,11 +274,17 @@ async fn s16_who_asks_for_the_end_of_a_blocked_run_is_answered_whatever_is_commi
     let run = client.start(breaks, "blocked", ()).await.unwrap();
     soon(world.begun(2)).await;
     world.open(1);
-    assert!(matches!(soon(run.result()).await, Err(RunError::Blocked { .. })));
+    assert!(matches!(
+        soon(run.result()).await,
+        Err(RunError::Blocked { .. })
+    ));
     store.hold();
     world.open(2);
     soon(store.holds.acquire()).await.unwrap().forget();
-    assert!(matches!(soon(run.result()).await, Err(RunError::Blocked { .. })));
+    assert!(matches!(
+        soon(run.result()).await,
+        Err(RunError::Blocked { .. })
+    ));
     store.release();
 }
 
@@ -261,19 +297,38 @@ async fn s16_a_run_that_was_tried_in_vain_is_remembered() {
     soon(world.begun(2)).await;
     world.open(1);
     world.open(2);
-    assert!(matches!(soon(run.result()).await, Err(RunError::Blocked { .. })));
+    assert!(matches!(
+        soon(run.result()).await,
+        Err(RunError::Blocked { .. })
+    ));
     for n in 0..8 {
         world.open(0);
-        soon(client.start(step, format!("other-{n}"), 0).await.unwrap().result()).await.unwrap();
+        soon(
+            client
+                .start(step, format!("other-{n}"), 0)
+                .await
+                .unwrap()
+                .result(),
+        )
+        .await
+        .unwrap();
     }
-    assert!(matches!(soon(run.result()).await, Err(RunError::Blocked { .. })));
+    assert!(matches!(
+        soon(run.result()).await,
+        Err(RunError::Blocked { .. })
+    ));
 }
 
 #[tokio::test]
 async fn s04_a_creation_that_comes_to_nothing_answers_all_who_wait() {
     let (store, _world, runtime) = started().await;
     let client = runtime.client();
-    for error in [too_large(), StoreError::Unknown { reason: "a cable".into() }] {
+    for error in [
+        too_large(),
+        StoreError::Unknown {
+            reason: "a cable".into(),
+        },
+    ] {
         store.hold();
         store.refuse_next(error.clone());
         let mut start = pin!(async { client.start(step, "never", 1).await.map(drop) });
@@ -283,13 +338,20 @@ async fn s04_a_creation_that_comes_to_nothing_answers_all_who_wait() {
         let mut result = pin!(run.result());
         asked(&mut result).await;
         store.release();
-        assert_eq!(soon(start).await.unwrap_err(), StartError::Unavailable(Unavailable::Store(error)));
+        assert_eq!(
+            soon(start).await.unwrap_err(),
+            StartError::Unavailable(Unavailable::Store(error))
+        );
         assert!(soon(result).await.is_err());
     }
 }
 
 fn too_large() -> StoreError {
-    StoreError::TooLarge { what: "a name", size: 2, limit: 1 }
+    StoreError::TooLarge {
+        what: "a name",
+        size: 2,
+        limit: 1,
+    }
 }
 
 #[tokio::test]
@@ -298,7 +360,11 @@ async fn s03_a_refused_commit_opens_the_run_again() {
     let run = runtime.client().start(step, "refused", 1).await.unwrap();
     soon(world.begun(1)).await;
     let (given, current) = (Fence(1), Fence(2));
-    store.refuse_next(StoreError::Refused(Refusal::Fenced { run: key("refused"), given, current }));
+    store.refuse_next(StoreError::Refused(Refusal::Fenced {
+        run: key("refused"),
+        given,
+        current,
+    }));
     world.open(1);
     soon(world.begun(1)).await;
     world.open(1);
@@ -313,25 +379,42 @@ async fn s15_a_commit_that_is_too_large_blocks_its_run_and_no_other() {
     soon(world.begun(1)).await;
     store.refuse_next(too_large());
     world.open(1);
-    let Err(RunError::Blocked { code, .. }) = soon(run.result()).await else { panic!("it is blocked") };
+    let Err(RunError::Blocked { code, .. }) = soon(run.result()).await else {
+        panic!("it is blocked")
+    };
     assert_eq!(code, "W102");
     world.open(0);
-    assert_eq!(soon(client.start(step, "small", 0).await.unwrap().result()).await.unwrap(), 0);
+    assert_eq!(
+        soon(client.start(step, "small", 0).await.unwrap().result())
+            .await
+            .unwrap(),
+        0
+    );
 }
 
 #[tokio::test]
 async fn s19_an_attempt_that_panics_when_it_is_dropped_has_failed() {
     let (_store, _world, runtime) = started().await;
-    let run = runtime.client().start(times_out, "explodes", ()).await.unwrap();
+    let run = runtime
+        .client()
+        .start(times_out, "explodes", ())
+        .await
+        .unwrap();
     assert!(matches!(soon(run.result()).await, Err(RunError::Failed(_))));
     let attempts = run.history().await.unwrap().attempts;
-    assert!(matches!(&attempts[0].outcome, AttemptOutcome::Panicked { message } if message == "a drop that panics"));
+    assert!(
+        matches!(&attempts[0].outcome, AttemptOutcome::Panicked { message } if message == "a drop that panics")
+    );
 }
 
 #[tokio::test]
 async fn s19_an_activity_does_not_wait_in_line_for_longer_than_it_may_take() {
     let (store, world) = (HeldStore::new(), World::new());
-    let runtime = program(&store, &world).max_activities(1).start().await.unwrap();
+    let runtime = program(&store, &world)
+        .max_activities(1)
+        .start()
+        .await
+        .unwrap();
     let client = runtime.client();
     let first = client.start(step, "first", 1).await.unwrap();
     soon(world.begun(1)).await;
@@ -345,11 +428,26 @@ async fn s19_an_activity_does_not_wait_in_line_for_longer_than_it_may_take() {
 async fn a_drain_does_not_wait_for_runs_that_only_wait_again() {
     let (_store, _world, runtime) = started().await;
     for n in 0..100 {
-        runtime.client().start(naps_for_ever, format!("naps-{n}"), ()).await.unwrap();
+        runtime
+            .client()
+            .start(naps_for_ever, format!("naps-{n}"), ())
+            .await
+            .unwrap();
     }
     let at_most = Duration::from_secs(30);
     let drained = runtime.drain(at_most).await;
     assert!(drained.took < at_most, "{drained:?}");
+}
+
+#[tokio::test]
+async fn a_drain_leaves_a_thread_behind_that_does_not_come_back() {
+    let (_store, _world, runtime) = started().await;
+    let held = HELD.lock().unwrap();
+    let client = runtime.client();
+    let mut start = pin!(async { client.start(holds_its_thread, "holds", ()).await.map(drop) });
+    asked(&mut start).await;
+    let _ = soon(runtime.drain(Duration::from_millis(10))).await;
+    drop(held);
 }
 
 #[derive(Debug)]
@@ -364,15 +462,31 @@ impl Clock for Faulty {
 
 #[tokio::test]
 async fn a_part_of_the_program_that_panics_is_named_to_all_who_ask() {
-    let (store, world, broken) = (HeldStore::new(), World::new(), Arc::new(AtomicBool::new(false)));
-    let runtime = program(&store, &world).clock(Faulty(Arc::clone(&broken))).start().await.unwrap();
+    let (store, world, broken) = (
+        HeldStore::new(),
+        World::new(),
+        Arc::new(AtomicBool::new(false)),
+    );
+    let runtime = program(&store, &world)
+        .clock(Faulty(Arc::clone(&broken)))
+        .start()
+        .await
+        .unwrap();
     let run = runtime.client().start(step, "before", 1).await.unwrap();
     let mut result = pin!(run.result());
     asked(&mut result).await;
     broken.store(true, Ordering::SeqCst);
-    let error = soon(async { runtime.client().start(step, "after", 1).await }).await.unwrap_err();
+    let error = soon(async { runtime.client().start(step, "after", 1).await })
+        .await
+        .unwrap_err();
     assert!(matches!(error, StartError::Unavailable(_)));
-    for error in [soon(result).await.unwrap_err(), soon(run.result()).await.unwrap_err()] {
-        assert!(error.to_string().contains("a clock that is broken"), "{error}");
+    for error in [
+        soon(result).await.unwrap_err(),
+        soon(run.result()).await.unwrap_err(),
+    ] {
+        assert!(
+            error.to_string().contains("a clock that is broken"),
+            "{error}"
+        );
     }
 }

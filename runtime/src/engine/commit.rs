@@ -5,13 +5,11 @@ use std::sync::Arc;
 
 use perennial::{Blocked, RunKey, Runaway};
 
+use super::Shared;
 use super::message::{Message, StartReply, WaitError};
-use super::open::unreadable_history;
 use super::run::{After, BlockedNow, Progress, Run, Stage};
 use super::shard::Shard;
 use super::timers::TimerMessage;
-use super::{Shared, settle};
-use crate::activity::run_attempt;
 use crate::error::Unavailable;
 use crate::store::{Commit, Created, DueTimer, StoreError};
 
@@ -28,12 +26,24 @@ pub(super) fn submit(shared: &Arc<Shared>, key: &RunKey, runs: &mut HashMap<RunK
         run.sequence = last.last();
     }
     run.in_flight = Some(std::mem::take(&mut run.after));
-    let commit = Commit { run: key.clone(), fence: run.fence, generation: run.generation, sequence, changes };
+    let commit = Commit {
+        run: key.clone(),
+        fence: run.fence,
+        generation: run.generation,
+        sequence,
+        changes,
+    };
     let (told, name) = (Arc::clone(shared), key.clone());
     shared.store.commit(
         commit,
         Box::new(move |result| {
-            told.tell(&name, Message::Committed { run: name.clone(), result });
+            told.tell(
+                &name,
+                Message::Committed {
+                    run: name.clone(),
+                    result,
+                },
+            );
         }),
     );
 }
@@ -60,7 +70,9 @@ impl Shard {
                 }
             }
             // What is stored of this run cannot be read; of others it can.
-            Err(error @ (StoreError::Damaged { .. } | StoreError::Gap { .. })) => self.unreadable(key, error),
+            Err(error @ (StoreError::Damaged { .. } | StoreError::Gap { .. })) => {
+                self.unreadable(key, error)
+            }
             Err(error) => self.fail(error.into()),
         }
     }
@@ -77,11 +89,29 @@ impl Shard {
     }
 
     /// The machine keeps units within their bound, so this is a name or a text that is out of all proportion.
-    fn too_large(&self, key: &RunKey, what: &'static str, size: u64, limit: u64) -> Option<Blocked> {
+    fn too_large(
+        &self,
+        key: &RunKey,
+        what: &'static str,
+        size: u64,
+        limit: u64,
+    ) -> Option<Blocked> {
         let run = self.runs.get(key)?;
-        let workflow = self.shared.registry.workflows.get(run.workflow.as_str())?.name;
+        let workflow = self
+            .shared
+            .registry
+            .workflows
+            .get(run.workflow.as_str())?
+            .name;
         let (event, run) = (run.sequence, key.to_string());
-        Some(Blocked::Runaway(Runaway { run, workflow, event, what, count: size, limit }))
+        Some(Blocked::Runaway(Runaway {
+            run,
+            workflow,
+            event,
+            what,
+            count: size,
+            limit,
+        }))
     }
 
     pub(super) fn created(&mut self, key: &RunKey, result: Result<Created, StoreError>) {
@@ -96,7 +126,11 @@ impl Shard {
                 self.advance(key);
             }
             Ok(Created::Exists(head)) => self.not_created(key, &Ok(StartReply::Exists(head))),
-            Err(error @ (StoreError::Unknown { .. } | StoreError::Closed { .. } | StoreError::Io { .. })) => {
+            Err(
+                error @ (StoreError::Unknown { .. }
+                | StoreError::Closed { .. }
+                | StoreError::Io { .. }),
+            ) => {
                 self.fail(error.into());
             }
             Err(error) => self.not_created(key, &Err(error.into())),
@@ -122,47 +156,40 @@ impl Shard {
     fn follow(&mut self, key: &RunKey, after: impl Iterator<Item = After>) {
         for after in after {
             match after {
-                After::Dispatch { operation, slot } => {
-                    let Some(run) = self.runs.get_mut(key) else { continue };
-                    match settle::order(&self.shared, run, operation, slot) {
-                        Ok(Some(order)) => {
-                            let (shared, run, attempt) = (Arc::clone(&self.shared), key.clone(), order.attempt.number);
-                            let attempt = run_attempt(&self.shared.tokio, order, move |report| {
-                                let message = Message::Attempt { run: run.clone(), operation, attempt, report };
-                                shared.tell(&run, message);
-                            });
-                            if let Some(open) = self.runs.get_mut(key).and_then(|run| run.tasks.get_mut(&operation)) {
-                                open.attempt = Some(attempt);
-                            }
-                        }
-                        Ok(None) => {}
-                        Err(error) => {
-                            if let Some(open) = run.tasks.get_mut(&operation) {
-                                open.progress = Progress::Idle;
-                            }
-                            tracing::error!(run = %key, operation, "an activity's input cannot be read: {error}");
-                            match unreadable_history(key, run, &error) {
-                                None => return self.fail(error.into()),
-                                Some(blocked) if !run.is_late(operation) => self.block(key, &blocked),
-                                // Nobody waits for it, so it blocks nobody. The next process tries again.
-                                Some(_) => {}
-                            }
-                        }
-                    }
-                }
+                After::Dispatch { operation, slot } => self.dispatch(key, operation, slot),
                 After::WaitForSlot { operation } => self.wait_in_line(key, operation),
                 After::RetryAt { operation, at } => {
-                    if let Some(open) = self.runs.get_mut(key).and_then(|run| run.tasks.get_mut(&operation)) {
+                    if let Some(open) = self
+                        .runs
+                        .get_mut(key)
+                        .and_then(|run| run.tasks.get_mut(&operation))
+                    {
                         open.progress = Progress::Waiting;
                     }
-                    self.shared.timer(TimerMessage::Retry { run: key.clone(), operation, at });
+                    self.shared.timer(TimerMessage::Retry {
+                        run: key.clone(),
+                        operation,
+                        at,
+                    });
                 }
-                After::Timer { operation, deadline, rings } => {
-                    let timer = DueTimer { deadline, run: key.clone(), operation };
+                After::Timer {
+                    operation,
+                    deadline,
+                    rings,
+                } => {
+                    let timer = DueTimer {
+                        deadline,
+                        run: key.clone(),
+                        operation,
+                    };
                     self.shared.timer(TimerMessage::Timer { timer, rings });
                 }
                 After::Logs(lines) => {
-                    let workflow = self.runs.get(key).map(|run| run.workflow.as_str()).unwrap_or_default();
+                    let workflow = self
+                        .runs
+                        .get(key)
+                        .map(|run| run.workflow.as_str())
+                        .unwrap_or_default();
                     for line in lines {
                         tracing::info!(target: "perennial::workflow", run = %key, workflow, site = %line.site, "{}", line.message);
                     }
@@ -172,7 +199,9 @@ impl Shard {
                 }
                 After::Ended(ended) => self.answer(key, &Ok(ended)),
                 After::Blocked => {
-                    if let Some(BlockedNow { code, text, .. }) = self.runs.get(key).and_then(|run| run.blocked.clone()) {
+                    if let Some(BlockedNow { code, text, .. }) =
+                        self.runs.get(key).and_then(|run| run.blocked.clone())
+                    {
                         self.answer(key, &Err(WaitError::Blocked { code, text }));
                     }
                 }

@@ -10,12 +10,14 @@
 mod advance;
 mod block;
 mod commit;
+mod dispatch;
 mod message;
 mod open;
 mod run;
 mod settle;
 mod shard;
 mod start;
+mod threads;
 mod timers;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -31,6 +33,7 @@ use crate::registry::Registry;
 use crate::store::{Owner, Store, StoreError};
 
 pub(crate) use message::{Message, StartReply, StartRequest, WaitError};
+use threads::Threads;
 use timers::{TimerMessage, Timers};
 
 /// What a runtime may be told about how to work.
@@ -88,7 +91,7 @@ fn shard_of(run: &RunKey, shards: usize) -> usize {
 #[derive(Debug)]
 pub(crate) struct Engine {
     pub(crate) shared: Arc<Shared>,
-    threads: Vec<std::thread::JoinHandle<()>>,
+    threads: Threads,
     stopped: bool,
 }
 
@@ -106,7 +109,14 @@ pub(crate) struct Parts {
 impl Engine {
     /// Starts the threads, and wakes each run that has something to do.
     pub(crate) fn start(parts: Parts) -> Result<Self, StoreError> {
-        let Parts { store, artifact, registry, clock, settings, tokio } = parts;
+        let Parts {
+            store,
+            artifact,
+            registry,
+            clock,
+            settings,
+            tokio,
+        } = parts;
         let owner = store.enroll()?;
         let count = settings.shards.max(1);
         let (mailboxes, receivers): (Vec<_>, Vec<_>) = (0..count).map(|_| channel()).unzip();
@@ -133,7 +143,11 @@ impl Engine {
             timers,
             stop: Stop::default(),
         });
-        let mut engine = Self { shared, threads: Vec::new(), stopped: false };
+        let mut engine = Self {
+            shared,
+            threads: Threads::default(),
+            stopped: false,
+        };
         engine.spawn_threads(receivers, timer_messages)?;
         engine.wake_all()?;
         Ok(engine)
@@ -144,20 +158,16 @@ impl Engine {
         receivers: Vec<Receiver<Message>>,
         timer_messages: Receiver<TimerMessage>,
     ) -> Result<(), StoreError> {
-        let failed = |error: std::io::Error| StoreError::Io {
-            what: "a thread of the engine could not be started".into(),
-            error: error.to_string(),
-        };
         for (index, receiver) in receivers.into_iter().enumerate() {
             let shared = Arc::clone(&self.shared);
-            let thread = std::thread::Builder::new().name(format!("perennial-shard-{index}"));
             let run = move || shard::Shard::new(shared, index).run(&receiver);
-            self.threads.push(thread.spawn(run).map_err(failed)?);
+            self.threads
+                .spawn(format!("perennial-shard-{index}"), run)?;
         }
         let timers = Timers::new(Arc::clone(&self.shared))?;
-        let thread = std::thread::Builder::new().name("perennial-timers".into());
-        self.threads.push(thread.spawn(move || timers.run(&timer_messages)).map_err(failed)?);
-        Ok(())
+        self.threads.spawn("perennial-timers".into(), move || {
+            timers.run(&timer_messages)
+        })
     }
 
     /// Cold start: only runs that have something to do are touched, and only those are replayed that have
@@ -166,7 +176,10 @@ impl Engine {
         const PAGE: usize = 1_000;
         let mut after = None;
         loop {
-            let runs = self.shared.store.claimable(&self.shared.artifact, after.as_ref(), PAGE)?;
+            let runs = self
+                .shared
+                .store
+                .claimable(&self.shared.artifact, after.as_ref(), PAGE)?;
             let full = runs.len() == PAGE;
             for run in &runs {
                 self.shared.tell(run, Message::Wake { run: run.clone() });
@@ -206,11 +219,7 @@ impl Engine {
             let _ = mailbox.send(Message::Stop);
         }
         self.shared.timer(TimerMessage::Stop);
-        for thread in self.threads.drain(..) {
-            if thread.join().is_err() {
-                tracing::error!("a thread of the engine panicked");
-            }
-        }
+        self.threads.join();
         if let Err(error) = self.shared.store.close() {
             tracing::error!("the store could not be closed in order: {error}");
         }

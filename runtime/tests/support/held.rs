@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 use perennial::RunKey;
 use perennial::history::Unit;
 use perennial_runtime::store::{
-    Ack, AttemptRecord, Commit, Create, Created, Deliver, DueTimer, Head, ListQuery, Loaded, MemoryStore, Owner, Page,
-    Store, StoreError,
+    Ack, AttemptRecord, Commit, Create, Created, Deliver, DueTimer, Head, ListQuery, Loaded,
+    MemoryStore, Owner, Page, Store, StoreError,
 };
 use tokio::sync::Semaphore;
 
@@ -37,7 +37,11 @@ impl std::fmt::Debug for HeldStore {
 
 impl HeldStore {
     pub fn new() -> Arc<Self> {
-        Arc::new(Self { inner: MemoryStore::new(), state: Mutex::default(), holds: Semaphore::new(0) })
+        Arc::new(Self {
+            inner: MemoryStore::new(),
+            state: Mutex::default(),
+            holds: Semaphore::new(0),
+        })
     }
 
     /// Holds commits and creations from now on.
@@ -66,7 +70,11 @@ impl HeldStore {
 pub struct Shared(pub Arc<HeldStore>);
 
 impl Shared {
-    fn write<T: 'static>(&self, ack: Ack<T>, write: impl FnOnce(&MemoryStore, Ack<T>) + Send + 'static) {
+    fn write<T: 'static>(
+        &self,
+        ack: Ack<T>,
+        write: impl FnOnce(&MemoryStore, Ack<T>) + Send + 'static,
+    ) {
         let store = Arc::clone(&self.0);
         let mut state = self.0.state.lock().unwrap();
         let fate = state.fate.take();
@@ -103,7 +111,13 @@ impl Store for Shared {
     fn load(&self, run: &RunKey) -> Result<Option<Loaded>, StoreError> {
         self.0.inner.load(run)
     }
-    fn history(&self, run: &RunKey, generation: u64, from: u64, limit: usize) -> Result<Vec<Unit>, StoreError> {
+    fn history(
+        &self,
+        run: &RunKey,
+        generation: u64,
+        from: u64,
+        limit: usize,
+    ) -> Result<Vec<Unit>, StoreError> {
         self.0.inner.history(run, generation, from, limit)
     }
     fn attempts(&self, run: &RunKey, generation: u64) -> Result<Vec<AttemptRecord>, StoreError> {
@@ -112,7 +126,12 @@ impl Store for Shared {
     fn due(&self, after: Option<&DueTimer>, limit: usize) -> Result<Vec<DueTimer>, StoreError> {
         self.0.inner.due(after, limit)
     }
-    fn claimable(&self, artifact: &str, after: Option<&RunKey>, limit: usize) -> Result<Vec<RunKey>, StoreError> {
+    fn claimable(
+        &self,
+        artifact: &str,
+        after: Option<&RunKey>,
+        limit: usize,
+    ) -> Result<Vec<RunKey>, StoreError> {
         self.0.inner.claimable(artifact, after, limit)
     }
     fn list(&self, query: &ListQuery) -> Result<Page, StoreError> {
