@@ -207,13 +207,33 @@ impl Builder {
     /// tokio runtime.
     pub async fn start(self) -> Result<Runtime, StartupError> {
         let tokio = tokio::runtime::Handle::try_current().map_err(|_| StartupError::NoTokio)?;
-        let Self { store, durability, mut registry, states, clock, artifact, settings } = self;
+        let Self {
+            store,
+            durability,
+            mut registry,
+            states,
+            clock,
+            artifact,
+            settings,
+        } = self;
         registry.states = Arc::new(states);
         registry.check().map_err(StartupError::Incomplete)?;
         // Found now, and not when the first run is blocked.
-        if let Some(size) = artifact.as_ref().map(String::len).filter(|size| *size > MAX_NAME_BYTES) {
-            let (what, size, limit) = ("the name of the artifact", size as u64, MAX_NAME_BYTES as u64);
-            return Err(StartupError::Store(StoreError::TooLarge { what, size, limit }));
+        if let Some(size) = artifact
+            .as_ref()
+            .map(String::len)
+            .filter(|size| *size > MAX_NAME_BYTES)
+        {
+            let (what, size, limit) = (
+                "the name of the artifact",
+                size as u64,
+                MAX_NAME_BYTES as u64,
+            );
+            return Err(StartupError::Store(StoreError::TooLarge {
+                what,
+                size,
+                limit,
+            }));
         }
         let handle = tokio.clone();
         let opening = tokio.spawn_blocking(move || {
@@ -225,7 +245,14 @@ impl Builder {
                 }
             };
             let artifact: Arc<str> = artifact.unwrap_or_else(executable_digest).into();
-            let parts = Parts { store, artifact, registry, clock, settings, tokio: handle };
+            let parts = Parts {
+                store,
+                artifact,
+                registry,
+                clock,
+                settings,
+                tokio: handle,
+            };
             Engine::start(parts).map_err(StartupError::Store)
         });
         match opening.await {

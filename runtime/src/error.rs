@@ -98,23 +98,50 @@ impl fmt::Display for StartError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::InvalidId(error) => error.fmt(f),
-            Self::Input(error) => write!(f, "the run was not started, since its input cannot be stored: {error}"),
+            Self::Input(error) => write!(
+                f,
+                "the run was not started, since its input cannot be stored: {error}"
+            ),
             Self::UnknownWorkflow { name, closest } => {
-                write!(f, "no workflow `{}` is registered in this program", name.escape_debug())?;
+                write!(
+                    f,
+                    "no workflow `{}` is registered in this program",
+                    name.escape_debug()
+                )?;
                 match closest {
                     Some(closest) => write!(f, "\n\nhelp: there is one called `{closest}`"),
-                    None => f.write_str("\n\nhelp: add it to the runtime's builder with `.workflow(..)`"),
+                    None => f.write_str(
+                        "\n\nhelp: add it to the runtime's builder with `.workflow(..)`",
+                    ),
                 }
             }
             Self::Undecodable { workflow, error } => {
-                write!(f, "the run was not started, since its input is not what `{workflow}` takes: {error}")
+                write!(
+                    f,
+                    "the run was not started, since its input is not what `{workflow}` takes: {error}"
+                )
             }
-            Self::Conflict { run, workflow, asked, input, given, status } => {
+            Self::Conflict {
+                run,
+                workflow,
+                asked,
+                input,
+                given,
+                status,
+            } => {
                 write!(f, "there is a run {run} already, and it is another one:")?;
                 if workflow == asked {
-                    write!(f, "\n  its input has the digest {}…, this one {}…", cut(input), cut(given))?;
+                    write!(
+                        f,
+                        "\n  its input has the digest {}…, this one {}…",
+                        cut(input),
+                        cut(given)
+                    )?;
                 } else {
-                    write!(f, "\n  it is one of the workflow `{workflow}`, not of `{asked}`")?;
+                    write!(
+                        f,
+                        "\n  it is one of the workflow `{workflow}`, not of `{asked}`"
+                    )?;
                 }
                 f.write_str("\n\nhelp: nothing was changed; choose another id")?;
                 if status.is_finished() {
@@ -182,7 +209,9 @@ impl<E: fmt::Display> fmt::Display for RunError<E> {
             Self::Failed(error) => error.fmt(f),
             Self::Blocked { text, .. } => f.write_str(text),
             Self::NotFound { run } => write!(f, "there is no run {run}"),
-            Self::Undecodable { run, error } => write!(f, "what run {run} returned cannot be read: {error}"),
+            Self::Undecodable { run, error } => {
+                write!(f, "what run {run} returned cannot be read: {error}")
+            }
             Self::Unavailable(error) => error.fmt(f),
         }
     }

@@ -18,13 +18,21 @@ pub(crate) struct Registry {
 
 impl Registry {
     pub(crate) fn add_workflow(&mut self, workflow: WorkflowDefinition) {
-        if self.workflows.insert(workflow.name, workflow).is_some_and(|old| old.id != workflow.id) {
+        if self
+            .workflows
+            .insert(workflow.name, workflow)
+            .is_some_and(|old| old.id != workflow.id)
+        {
             self.twice.push(("workflow", workflow.name));
         }
     }
 
     pub(crate) fn add_activity(&mut self, activity: ActivityDefinition) {
-        if self.activities.insert(activity.name, activity).is_some_and(|old| old.id != activity.id) {
+        if self
+            .activities
+            .insert(activity.name, activity)
+            .is_some_and(|old| old.id != activity.id)
+        {
             self.twice.push(("activity", activity.name));
         }
     }
@@ -39,19 +47,35 @@ impl Registry {
             let callees = workflow.graph.callees.iter();
             let activities = callees.filter(|callee| callee.kind == CalleeKind::Activity);
             for missing in activities.filter(|callee| !self.activities.contains_key(callee.name)) {
-                let names = incomplete.activities.entry(workflow.name.to_owned()).or_default();
+                let names = incomplete
+                    .activities
+                    .entry(workflow.name.to_owned())
+                    .or_default();
                 names.push(missing.name.to_owned());
             }
         }
         for activity in self.activities.values() {
-            for state in (activity.states)().iter().filter(|state| !self.states.has(state)) {
-                let names = incomplete.states.entry(activity.name.to_owned()).or_default();
+            for state in (activity.states)()
+                .iter()
+                .filter(|state| !self.states.has(state))
+            {
+                let names = incomplete
+                    .states
+                    .entry(activity.name.to_owned())
+                    .or_default();
                 names.push(state.name().to_owned());
             }
         }
         incomplete.twice.sort();
-        incomplete.activities.values_mut().for_each(|names| names.sort());
-        if incomplete == Incomplete::default() { Ok(()) } else { Err(incomplete) }
+        incomplete
+            .activities
+            .values_mut()
+            .for_each(|names| names.sort());
+        if incomplete == Incomplete::default() {
+            Ok(())
+        } else {
+            Err(incomplete)
+        }
     }
 
     pub(crate) fn closest_workflow(&self, name: &str) -> Option<String> {
@@ -83,13 +107,23 @@ impl fmt::Display for Incomplete {
             f.write_str("\n  help: give one of them another name with `name = \"..\"`")?;
         }
         for (workflow, activities) in &self.activities {
-            let list = activities.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-            write!(f, "\n\n  the workflow `{workflow}` calls {list}, which no one has registered")?;
+            let list = activities
+                .iter()
+                .map(|name| format!("`{name}`"))
+                .collect::<Vec<_>>()
+                .join(", ");
+            write!(
+                f,
+                "\n\n  the workflow `{workflow}` calls {list}, which no one has registered"
+            )?;
             f.write_str("\n  help: add each to the builder with `.activity(..)`, or all with `.activities((.., ..))`")?;
         }
         for (activity, states) in &self.states {
             for state in states {
-                write!(f, "\n\n  the activity `{activity}` asks for the state `{state}`, which was not given")?;
+                write!(
+                    f,
+                    "\n\n  the activity `{activity}` asks for the state `{state}`, which was not given"
+                )?;
                 f.write_str("\n  help: add `.state(..)` with a value of that type to the builder")?;
             }
         }
@@ -129,8 +163,14 @@ mod tests {
     #[test]
     fn a_mistyped_name_finds_the_one_that_was_meant() {
         let names = ["charge_card", "refund", "ship"];
-        assert_eq!(closest("charge_crad", names.into_iter()).as_deref(), Some("charge_card"));
-        assert_eq!(closest("refnd", names.into_iter()).as_deref(), Some("refund"));
+        assert_eq!(
+            closest("charge_crad", names.into_iter()).as_deref(),
+            Some("charge_card")
+        );
+        assert_eq!(
+            closest("refnd", names.into_iter()).as_deref(),
+            Some("refund")
+        );
         assert_eq!(closest("something_else", names.into_iter()), None);
         assert_eq!(closest("x", std::iter::empty()), None);
     }

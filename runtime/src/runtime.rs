@@ -78,6 +78,9 @@ impl Runtime {
         if let Err(failed) = stopping.await {
             tracing::error!("the engine did not stop in order: {failed}");
         }
-        Drained { unfinished, took: began.elapsed() }
+        Drained {
+            unfinished,
+            took: began.elapsed(),
+        }
     }
 }

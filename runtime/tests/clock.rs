@@ -55,13 +55,18 @@ struct World {
 
 impl World {
     fn new() -> Arc<Self> {
-        Arc::new(Self { gates: std::array::from_fn(|_| Semaphore::new(0)) })
+        Arc::new(Self {
+            gates: std::array::from_fn(|_| Semaphore::new(0)),
+        })
     }
 }
 
 #[activity(idempotent)]
 async fn gated(acx: &ActivityCx, gate: u64) -> Result<u64, Failure> {
-    acx.state::<Arc<World>>().gates[usize::try_from(gate)?].acquire().await?.forget();
+    acx.state::<Arc<World>>().gates[usize::try_from(gate)?]
+        .acquire()
+        .await?
+        .forget();
     Ok(gate)
 }
 
@@ -145,7 +150,9 @@ async fn until(condition: impl Fn() -> bool) {
 }
 
 async fn soon<T>(what: impl Future<Output = T>) -> T {
-    tokio::time::timeout(Duration::from_secs(60), what).await.expect("an answer")
+    tokio::time::timeout(Duration::from_secs(60), what)
+        .await
+        .expect("an answer")
 }
 
 #[tokio::test]
@@ -159,8 +166,15 @@ async fn s02_what_arrives_while_a_run_is_blocked_keeps_its_stamp_and_its_place()
         world.gates[gate].add_permits(1);
         soon(until(|| stored(&store, "stamps").queue.len() == gate + 1)).await;
     }
-    assert!(matches!(soon(run.result()).await, Err(RunError::Blocked { .. })));
-    let kept: Vec<Timestamp> = stored(&store, "stamps").queue.iter().map(|row| row.at).collect();
+    assert!(matches!(
+        soon(run.result()).await,
+        Err(RunError::Blocked { .. })
+    ));
+    let kept: Vec<Timestamp> = stored(&store, "stamps")
+        .queue
+        .iter()
+        .map(|row| row.at)
+        .collect();
     assert_eq!(kept, [second(10), second(20), second(2 * HOUR)]);
     drop(runtime);
 
@@ -168,10 +182,25 @@ async fn s02_what_arrives_while_a_run_is_blocked_keeps_its_stamp_and_its_place()
     FAULTY.store(false, Ordering::SeqCst);
     clock.at(3 * HOUR);
     let runtime = program(&store, &world, &clock).start().await.unwrap();
-    let told = soon(runtime.client().run(stamps, "stamps").unwrap().result()).await.unwrap();
-    assert_eq!(told, [second(10), second(20), second(3 * HOUR), second(3 * HOUR)]);
-    let history = runtime.client().run(stamps, "stamps").unwrap().history().await.unwrap().history;
-    let fired = history.units.iter().position(|unit| format!("{:?}", unit.observation).contains("TimerFired"));
+    let told = soon(runtime.client().run(stamps, "stamps").unwrap().result())
+        .await
+        .unwrap();
+    assert_eq!(
+        told,
+        [second(10), second(20), second(3 * HOUR), second(3 * HOUR)]
+    );
+    let history = runtime
+        .client()
+        .run(stamps, "stamps")
+        .unwrap()
+        .history()
+        .await
+        .unwrap()
+        .history;
+    let fired = history
+        .units
+        .iter()
+        .position(|unit| format!("{:?}", unit.observation).contains("TimerFired"));
     assert_eq!(fired, Some(3), "{}", history.text());
 }
 
@@ -180,7 +209,11 @@ async fn s07_a_sleep_is_no_longer_than_asked_for_where_the_clock_was_set_back() 
     let (store, world, clock) = (HeldStore::new(), World::new(), Set::new());
     clock.at(24 * HOUR);
     let runtime = program(&store, &world, &clock).start().await.unwrap();
-    let run = runtime.client().start(steps_and_naps, "back", ()).await.unwrap();
+    let run = runtime
+        .client()
+        .start(steps_and_naps, "back", ())
+        .await
+        .unwrap();
     clock.at(0);
     world.gates[0].add_permits(1);
     soon(run.result()).await.unwrap();
@@ -196,13 +229,26 @@ async fn s07_a_timer_that_is_still_in_the_store_does_not_wait_for_a_back_off() {
     clock.at_millis(10);
     client.start(naps, "one", ()).await.unwrap();
     client.start(tries, "tries", ()).await.unwrap();
-    soon(until(|| stored(&store, "tries").tasks.first().is_some_and(|task| task.attempt == 2))).await;
+    soon(until(|| {
+        stored(&store, "tries")
+            .tasks
+            .first()
+            .is_some_and(|task| task.attempt == 2)
+    }))
+    .await;
     drop(runtime);
 
     // The back-off is there by the time that those ring.
     clock.at_millis(HOUR * 1_000 - 300);
     let runtime = program(&store, &world, &clock).start().await.unwrap();
     let client = runtime.client();
-    assert_eq!(soon(client.run(many_naps, "many").unwrap().result()).await.unwrap(), 10_000);
-    soon(client.run(naps, "one").unwrap().result()).await.unwrap();
+    assert_eq!(
+        soon(client.run(many_naps, "many").unwrap().result())
+            .await
+            .unwrap(),
+        10_000
+    );
+    soon(client.run(naps, "one").unwrap().result())
+        .await
+        .unwrap();
 }

@@ -62,11 +62,19 @@ pub(crate) fn run_attempt(
 
 /// The attempt from its input to its end. The slot is free by then, so that what the report leads to finds it.
 async fn attempt(order: Order) -> AttemptReport {
-    let Order { definition, attempt, input, deadline, states, slot } = order;
+    let Order {
+        definition,
+        attempt,
+        input,
+        deadline,
+        states,
+        slot,
+    } = order;
     match (definition.run)(ActivityCx::new(attempt, states), &input) {
-        Err(error) => {
-            AttemptReport::Ended(AttemptEnd::Failed(format!("the input of `{}`: {error}", definition.name)))
-        }
+        Err(error) => AttemptReport::Ended(AttemptEnd::Failed(format!(
+            "the input of `{}`: {error}",
+            definition.name
+        ))),
         Ok(Attempted::Asynchronous(code)) => {
             let end = within(deadline, code).await;
             drop(slot);
@@ -87,7 +95,9 @@ async fn attempt(order: Order) -> AttemptReport {
             });
             let gone = |_| AttemptReport::Panicked("its thread was stopped".into());
             let end = within(deadline, work).await;
-            end.map_or(AttemptReport::DeadlineExceeded, |end| end.unwrap_or_else(gone))
+            end.map_or(AttemptReport::DeadlineExceeded, |end| {
+                end.unwrap_or_else(gone)
+            })
         }
     }
 }
@@ -116,6 +126,9 @@ impl<F: Future> Future for CatchUnwind<F> {
 
 /// What a panic said.
 pub(crate) fn panic_text(payload: &(dyn Any + Send)) -> String {
-    let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a value that is no text".into())
+    let text = payload
+        .downcast_ref::<&str>()
+        .map(|text| (*text).to_owned());
+    text.or_else(|| payload.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "a value that is no text".into())
 }

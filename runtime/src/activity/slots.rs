@@ -35,7 +35,9 @@ struct Line {
 
 impl std::fmt::Debug for Slots {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Slots").field("free", &self.0.lock().free).finish_non_exhaustive()
+        f.debug_struct("Slots")
+            .field("free", &self.0.lock().free)
+            .finish_non_exhaustive()
     }
 }
 
@@ -47,8 +49,16 @@ impl Inner {
 
 impl Slots {
     pub(crate) fn new(count: usize, grant: Grant) -> Self {
-        let line = Line { count, free: count, waiting: VecDeque::new(), closed: false };
-        Self(Arc::new(Inner { line: Mutex::new(line), grant }))
+        let line = Line {
+            count,
+            free: count,
+            waiting: VecDeque::new(),
+            closed: false,
+        };
+        Self(Arc::new(Inner {
+            line: Mutex::new(line),
+            grant,
+        }))
     }
 
     /// A slot, if one is free and nobody waits for it.
@@ -123,13 +133,19 @@ mod tests {
     use std::sync::mpsc;
 
     fn waiting(operation: u64) -> Waiting {
-        Waiting { run: RunKey::new("default".parse().unwrap(), "r".parse().unwrap()), operation }
+        Waiting {
+            run: RunKey::new("default".parse().unwrap(), "r".parse().unwrap()),
+            operation,
+        }
     }
 
     #[test]
     fn a_slot_goes_to_the_first_in_line() {
         let (granted, grants) = mpsc::channel();
-        let slots = Slots::new(1, Box::new(move |waiting, slot| granted.send((waiting.operation, slot)).unwrap()));
+        let slots = Slots::new(
+            1,
+            Box::new(move |waiting, slot| granted.send((waiting.operation, slot)).unwrap()),
+        );
         let first = slots.take().unwrap();
         assert!(slots.take().is_none());
         slots.wait(waiting(2));

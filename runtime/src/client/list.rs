@@ -37,7 +37,15 @@ const MOST: usize = 10_000;
 
 impl List {
     pub(super) fn new(shared: Arc<Shared>, namespace: Namespace) -> Self {
-        Self { shared, query: ListQuery { namespace, limit: PAGE, ..ListQuery::default() }, cursor: None }
+        Self {
+            shared,
+            query: ListQuery {
+                namespace,
+                limit: PAGE,
+                ..ListQuery::default()
+            },
+            cursor: None,
+        }
     }
 
     /// Only runs of the workflow of this name.
@@ -82,7 +90,11 @@ impl List {
     ///
     /// [`ReadError::InvalidCursor`], [`ReadError::Unavailable`].
     pub async fn page(&self) -> Result<RunPage, ReadError> {
-        let Self { shared, mut query, cursor } = self.clone();
+        let Self {
+            shared,
+            mut query,
+            cursor,
+        } = self.clone();
         if let Some(cursor) = cursor {
             // A cursor is the id of the last run of its page, and may be of one that is gone.
             let after = RunId::new(&cursor).map_err(|_| ReadError::InvalidCursor { cursor })?;
@@ -90,11 +102,18 @@ impl List {
         }
         read(&shared, move |shared| {
             let page = shared.store.list(&query)?;
-            let next = page.runs.last().filter(|_| page.more).map(|(id, _)| id.to_string());
+            let next = page
+                .runs
+                .last()
+                .filter(|_| page.more)
+                .map(|(id, _)| id.to_string());
             let runs = page.runs.into_iter().map(|(id, head)| {
                 RunInfo::new(RunKey::new(query.namespace.clone(), id), head, Vec::new())
             });
-            Ok(RunPage { runs: runs.collect(), next })
+            Ok(RunPage {
+                runs: runs.collect(),
+                next,
+            })
         })
         .await
     }

@@ -28,13 +28,19 @@ pub struct Client {
 
 impl Client {
     pub(crate) fn new(shared: Arc<Shared>) -> Self {
-        Self { shared, namespace: Namespace::default() }
+        Self {
+            shared,
+            namespace: Namespace::default(),
+        }
     }
 
     /// A client for another namespace. The first one is called `default`.
     #[must_use]
     pub fn in_namespace(&self, namespace: Namespace) -> Self {
-        Self { shared: Arc::clone(&self.shared), namespace }
+        Self {
+            shared: Arc::clone(&self.shared),
+            namespace,
+        }
     }
 
     /// Starts a run of `workflow` under an id: a text, or a [`RunId`] such as [`generate_run_id`] gives.
@@ -63,15 +69,32 @@ impl Client {
     /// # Errors
     ///
     /// As [`start`](Self::start), and [`StartError::Undecodable`].
-    pub async fn start_named(&self, name: &str, id: RunId, input: Value) -> Result<RunKey, StartError> {
+    pub async fn start_named(
+        &self,
+        name: &str,
+        id: RunId,
+        input: Value,
+    ) -> Result<RunKey, StartError> {
         let Some(definition) = self.shared.registry.workflows.get(name) else {
             let closest = self.shared.registry.closest_workflow(name);
-            return Err(StartError::UnknownWorkflow { name: name.to_owned(), closest });
+            return Err(StartError::UnknownWorkflow {
+                name: name.to_owned(),
+                closest,
+            });
         };
-        (definition.accepts)(&input)
-            .map_err(|error| StartError::Undecodable { workflow: name.to_owned(), error })?;
+        (definition.accepts)(&input).map_err(|error| StartError::Undecodable {
+            workflow: name.to_owned(),
+            error,
+        })?;
         let run = RunKey::new(self.namespace.clone(), id);
-        start::send(&self.shared, run.clone(), definition.name, input, Reuse::Never).await?;
+        start::send(
+            &self.shared,
+            run.clone(),
+            definition.name,
+            input,
+            Reuse::Never,
+        )
+        .await?;
         Ok(run)
     }
 
@@ -87,7 +110,10 @@ impl Client {
     ) -> Result<RunHandle<F::W>, InvalidId> {
         let _ = workflow;
         let id = id.try_into().map_err(Into::into)?;
-        Ok(RunHandle::new(Arc::clone(&self.shared), RunKey::new(self.namespace.clone(), id)))
+        Ok(RunHandle::new(
+            Arc::clone(&self.shared),
+            RunKey::new(self.namespace.clone(), id),
+        ))
     }
 
     /// How a run stands.
@@ -96,7 +122,11 @@ impl Client {
     ///
     /// [`ReadError`].
     pub async fn status(&self, id: &RunId) -> Result<RunInfo, ReadError> {
-        status(&self.shared, RunKey::new(self.namespace.clone(), id.clone())).await
+        status(
+            &self.shared,
+            RunKey::new(self.namespace.clone(), id.clone()),
+        )
+        .await
     }
 
     /// The history of a run's last generation, with the attempts that brought no result.
@@ -105,7 +135,11 @@ impl Client {
     ///
     /// [`ReadError`].
     pub async fn history(&self, id: &RunId) -> Result<RunHistory, ReadError> {
-        history(&self.shared, RunKey::new(self.namespace.clone(), id.clone())).await
+        history(
+            &self.shared,
+            RunKey::new(self.namespace.clone(), id.clone()),
+        )
+        .await
     }
 
     /// Lists runs, page by page, in the order of their ids.
@@ -188,7 +222,11 @@ pub(crate) async fn read<T: Send + 'static>(
     read: impl FnOnce(&Shared) -> Result<T, ReadError> + Send + 'static,
 ) -> Result<T, ReadError> {
     let shared_there = Arc::clone(shared);
-    match shared.tokio.spawn_blocking(move || read(&shared_there)).await {
+    match shared
+        .tokio
+        .spawn_blocking(move || read(&shared_there))
+        .await
+    {
         Ok(result) => result,
         Err(failed) if failed.is_panic() => std::panic::resume_unwind(failed.into_panic()),
         Err(_) => Err(ReadError::Unavailable(Unavailable::Stopped)),
@@ -217,13 +255,25 @@ async fn history(shared: &Arc<Shared>, run: RunKey) -> Result<RunHistory, ReadEr
         while next <= head.sequence {
             let page = shared.store.history(&run, head.generation, next, PAGE)?;
             let Some(last) = page.last() else {
-                return Err(StoreError::Gap { run, expected: next, found: None }.into());
+                return Err(StoreError::Gap {
+                    run,
+                    expected: next,
+                    found: None,
+                }
+                .into());
             };
             next = last.last() + 1;
             units.extend(page);
         }
         let attempts = shared.store.attempts(&run, head.generation)?;
-        Ok(RunHistory { history: History { run, generation: head.generation, units }, attempts })
+        Ok(RunHistory {
+            history: History {
+                run,
+                generation: head.generation,
+                units,
+            },
+            attempts,
+        })
     })
     .await
 }

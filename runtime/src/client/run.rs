@@ -24,7 +24,11 @@ type Error<W> = <<W as Workflow>::Output as WorkflowResult>::Error;
 
 impl<W: Workflow> RunHandle<W> {
     pub(crate) fn new(shared: Arc<Shared>, run: RunKey) -> Self {
-        Self { shared, run, workflow: PhantomData }
+        Self {
+            shared,
+            run,
+            workflow: PhantomData,
+        }
     }
 
     /// The id.
@@ -43,18 +47,32 @@ impl<W: Workflow> RunHandle<W> {
     /// [`RunError::Unavailable`].
     pub async fn result(&self) -> Result<Value<W>, RunError<Error<W>>> {
         let (reply, answer) = oneshot::channel();
-        self.shared.tell(&self.run, Message::Await { run: self.run.clone(), reply });
+        self.shared.tell(
+            &self.run,
+            Message::Await {
+                run: self.run.clone(),
+                reply,
+            },
+        );
         let run = || self.run.clone();
         let stopped = |_| RunError::Unavailable(Unavailable::Stopped);
-        let ended = answer.await.map_err(stopped)?.map_err(|error| match error {
-            WaitError::NotFound => RunError::NotFound { run: run() },
-            WaitError::Blocked { code, text } => RunError::Blocked { run: run(), code, text },
-            WaitError::Unavailable(error) => RunError::Unavailable(error),
-        })?;
+        let ended = answer
+            .await
+            .map_err(stopped)?
+            .map_err(|error| match error {
+                WaitError::NotFound => RunError::NotFound { run: run() },
+                WaitError::Blocked { code, text } => RunError::Blocked {
+                    run: run(),
+                    code,
+                    text,
+                },
+                WaitError::Unavailable(error) => RunError::Unavailable(error),
+            })?;
         let undecodable = |error| RunError::Undecodable { run: run(), error };
         match ended.status {
             Status::Completed => perennial::Data::from_value(&ended.value).map_err(undecodable),
-            _ => Err(perennial::Data::from_value(&ended.value).map_or_else(undecodable, RunError::Failed)),
+            _ => Err(perennial::Data::from_value(&ended.value)
+                .map_or_else(undecodable, RunError::Failed)),
         }
     }
 
@@ -79,12 +97,18 @@ impl<W: Workflow> RunHandle<W> {
 
 impl<W> Clone for RunHandle<W> {
     fn clone(&self) -> Self {
-        Self { shared: Arc::clone(&self.shared), run: self.run.clone(), workflow: PhantomData }
+        Self {
+            shared: Arc::clone(&self.shared),
+            run: self.run.clone(),
+            workflow: PhantomData,
+        }
     }
 }
 
 impl<W> fmt::Debug for RunHandle<W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("RunHandle").field(&self.run.to_string()).finish()
+        f.debug_tuple("RunHandle")
+            .field(&self.run.to_string())
+            .finish()
     }
 }

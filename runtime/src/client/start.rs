@@ -22,7 +22,13 @@ use crate::error::{StartError, Unavailable};
 pub fn generate_run_id() -> RunId {
     let random = || getrandom::u64().map(u128::from);
     let bits = random().and_then(|high| Ok(high << 64 | random()?));
-    match bits.map(|bits| RunId::new(uuid::Builder::from_random_bytes(bits.to_le_bytes()).into_uuid().to_string())) {
+    match bits.map(|bits| {
+        RunId::new(
+            uuid::Builder::from_random_bytes(bits.to_le_bytes())
+                .into_uuid()
+                .to_string(),
+        )
+    }) {
         Ok(Ok(id)) => id,
         Ok(Err(invalid)) => unreachable!("a UUID is a valid id: {invalid}"),
         Err(error) => panic!("the system has no random numbers to give: {error}"),
@@ -54,7 +60,13 @@ pub struct Start<W> {
 
 impl<W: Workflow> Start<W> {
     pub(super) fn new(client: Client, id: Result<RunId, InvalidId>, input: &W::Input) -> Self {
-        Self { client, id, input: perennial::Data::to_value(input), reuse: Reuse::default(), workflow: PhantomData }
+        Self {
+            client,
+            id,
+            input: perennial::Data::to_value(input),
+            reuse: Reuse::default(),
+            workflow: PhantomData,
+        }
     }
 
     /// What to do where there is a finished run of that id.
@@ -66,7 +78,10 @@ impl<W: Workflow> Start<W> {
 
 impl<W> fmt::Debug for Start<W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Start").field("id", &self.id).field("reuse", &self.reuse).finish_non_exhaustive()
+        f.debug_struct("Start")
+            .field("id", &self.id)
+            .field("reuse", &self.reuse)
+            .finish_non_exhaustive()
     }
 }
 
@@ -75,7 +90,13 @@ impl<W: Workflow> IntoFuture for Start<W> {
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
 
     fn into_future(self) -> Self::IntoFuture {
-        let Self { client, id, input, reuse, .. } = self;
+        let Self {
+            client,
+            id,
+            input,
+            reuse,
+            ..
+        } = self;
         Box::pin(async move {
             let run = RunKey::new(client.namespace, id?);
             let input = input.map_err(StartError::Input)?;
@@ -94,13 +115,26 @@ pub(super) async fn send(
 ) -> Result<(), StartError> {
     let Some(workflow) = shared.registry.workflows.get(name).copied() else {
         let closest = shared.registry.closest_workflow(name);
-        return Err(StartError::UnknownWorkflow { name: name.to_owned(), closest });
+        return Err(StartError::UnknownWorkflow {
+            name: name.to_owned(),
+            closest,
+        });
     };
     let digest = input.digest();
     let (reply, answer) = oneshot::channel();
-    let request = StartRequest { run: run.clone(), workflow, input, digest, reuse, reply };
+    let request = StartRequest {
+        run: run.clone(),
+        workflow,
+        input,
+        digest,
+        reuse,
+        reply,
+    };
     shared.tell(&run, Message::Start(request));
-    let answer = answer.await.unwrap_or(Err(Unavailable::Stopped)).map_err(StartError::Unavailable)?;
+    let answer = answer
+        .await
+        .unwrap_or(Err(Unavailable::Stopped))
+        .map_err(StartError::Unavailable)?;
     match answer {
         StartReply::New => Ok(()),
         StartReply::Exists(head) if head.workflow == name && (head.input == digest) => Ok(()),

@@ -41,7 +41,11 @@ impl Shard {
             run.clear_block();
         }
         commit::submit(&shared, key, &mut self.runs);
-        if self.runs.get(key).is_some_and(|run| run.ended && run.tasks.is_empty() && run.is_idle()) {
+        if self
+            .runs
+            .get(key)
+            .is_some_and(|run| run.ended && run.tasks.is_empty() && run.is_idle())
+        {
             self.runs.remove(key);
         }
     }
@@ -49,7 +53,9 @@ impl Shard {
 
 impl Run {
     fn next_is_due(&self, now: Timestamp) -> bool {
-        self.timers.first().is_some_and(|(deadline, _)| *deadline <= now)
+        self.timers
+            .first()
+            .is_some_and(|(deadline, _)| *deadline <= now)
     }
 
     /// What to tell the machine next, and its stamp. A timer comes before what arrived after its deadline
@@ -58,7 +64,11 @@ impl Run {
         let due = self.due.max(now);
         if let Some(&(deadline, operation)) = self.timers.first()
             && deadline <= due
-            && self.inputs.front().and_then(|input| input.row).is_none_or(|(_, at)| at >= deadline)
+            && self
+                .inputs
+                .front()
+                .and_then(|input| input.row)
+                .is_none_or(|(_, at)| at >= deadline)
         {
             let stamp = now.max(deadline).max(self.stamp);
             return Some((Input::new(Observation::TimerFired { operation }), stamp));
@@ -82,7 +92,9 @@ impl Run {
 
 /// Tells the machine what is due and what has arrived.
 fn feed(shared: &Shared, run: &mut Run) -> Result<(), Blocked> {
-    let Some(mut machine) = run.machine.take() else { return Ok(()) };
+    let Some(mut machine) = run.machine.take() else {
+        return Ok(());
+    };
     while run.changes.units.len() < MOST_UNITS && !machine.is_finished() {
         // Timers are due again and again where that is all that a run waits for: they fire in the next
         // process, save those that come before what has arrived.
@@ -90,7 +102,9 @@ fn feed(shared: &Shared, run: &mut Run) -> Result<(), Blocked> {
             break;
         }
         let now = shared.clock.now();
-        let Some((input, at)) = run.next_input(now) else { break };
+        let Some((input, at)) = run.next_input(now) else {
+            break;
+        };
         match observe(shared, run, &mut machine, &input, at, now) {
             Ok(step) => {
                 apply(shared, run, &input, step, now);
@@ -136,11 +150,16 @@ pub(super) fn observe(
         );
     }
     let step = step?;
-    let name_of = |scheduled: &perennial::machine::Scheduled| match &step.unit.decisions[scheduled.decision] {
+    let name_of = |scheduled: &perennial::machine::Scheduled| match &step.unit.decisions
+        [scheduled.decision]
+    {
         Decision::ActivityScheduled { name, .. } => name.clone(),
         _ => "".into(),
     };
-    let unknown = step.scheduled.iter().find(|s| !shared.registry.activities.contains_key(&*name_of(s)));
+    let unknown = step
+        .scheduled
+        .iter()
+        .find(|s| !shared.registry.activities.contains_key(&*name_of(s)));
     match unknown {
         None => Ok(step),
         Some(scheduled) => {
@@ -152,15 +171,29 @@ pub(super) fn observe(
 
 pub(super) fn not_registered(shared: &Shared, run: &Run, event: u64, name: &str) -> Blocked {
     let near = shared.registry.closest_activity(name);
-    let near = near.map(|near| format!("; there is one called `{near}`")).unwrap_or_default();
+    let near = near
+        .map(|near| format!("; there is one called `{near}`"))
+        .unwrap_or_default();
     let detail = format!("no activity `{name}` is registered in this program{near}");
-    let error = Incompatible::found(IncompatibleKind::NotRegistered, &run.key, &run.workflow, event, detail);
+    let error = Incompatible::found(
+        IncompatibleKind::NotRegistered,
+        &run.key,
+        &run.workflow,
+        event,
+        detail,
+    );
     Blocked::Incompatible(Box::new(error.between("", &shared.artifact)))
 }
 
 /// Puts what a unit decided into the next commit and what follows it.
 pub(super) fn apply(shared: &Shared, run: &mut Run, input: &Input, step: Step, now: Timestamp) {
-    let Step { unit, scheduled, stopped_timers, logs, finished } = step;
+    let Step {
+        unit,
+        scheduled,
+        stopped_timers,
+        logs,
+        finished,
+    } = step;
     run.told = unit.at;
     run.stamp = run.stamp.max(unit.at);
     if let Some((arrival, _)) = input.row {
@@ -171,7 +204,11 @@ pub(super) fn apply(shared: &Shared, run: &mut Run, input: &Input, step: Step, n
         run.changes.tasks.push(TaskChange::Remove(operation));
     }
     if let Observation::TimerFired { operation: fired } = &input.observation
-        && let Some((deadline, operation)) = run.timers.iter().find(|(_, operation)| operation == fired).copied()
+        && let Some((deadline, operation)) = run
+            .timers
+            .iter()
+            .find(|(_, operation)| operation == fired)
+            .copied()
     {
         run.stop_timer(operation, deadline);
     }
@@ -184,8 +221,15 @@ pub(super) fn apply(shared: &Shared, run: &mut Run, input: &Input, step: Step, n
     let mut options = scheduled.iter();
     for decision in &unit.decisions {
         match decision {
-            Decision::ActivityScheduled { operation, name, input, .. } => {
-                let Some(scheduled) = options.next() else { continue };
+            Decision::ActivityScheduled {
+                operation,
+                name,
+                input,
+                ..
+            } => {
+                let Some(scheduled) = options.next() else {
+                    continue;
+                };
                 let slot = shared.slots.take();
                 let task = Task {
                     operation: *operation,
@@ -200,17 +244,34 @@ pub(super) fn apply(shared: &Shared, run: &mut Run, input: &Input, step: Step, n
                     scheduled: unit.at,
                     last_failure: None,
                 };
-                let progress = if slot.is_some() { Progress::Committing } else { Progress::Waiting };
+                let progress = if slot.is_some() {
+                    Progress::Committing
+                } else {
+                    Progress::Waiting
+                };
                 run.after.push(match slot {
-                    Some(slot) => After::Dispatch { operation: *operation, slot },
-                    None => After::WaitForSlot { operation: *operation },
+                    Some(slot) => After::Dispatch {
+                        operation: *operation,
+                        slot,
+                    },
+                    None => After::WaitForSlot {
+                        operation: *operation,
+                    },
                 });
                 run.changes.tasks.push(TaskChange::Put(task.clone()));
-                run.tasks.insert(*operation, Open::new(task, Some(input.clone()), progress));
+                run.tasks
+                    .insert(*operation, Open::new(task, Some(input.clone()), progress));
             }
-            Decision::TimerStarted { operation, deadline, .. } => {
+            Decision::TimerStarted {
+                operation,
+                deadline,
+                ..
+            } => {
                 run.timers.insert((*deadline, *operation));
-                run.changes.timers.push(TimerChange::Put { operation: *operation, deadline: *deadline });
+                run.changes.timers.push(TimerChange::Put {
+                    operation: *operation,
+                    deadline: *deadline,
+                });
                 // Counted from the time that the deadline was counted from, which may be ahead of a clock that
                 // was set back: it waits no longer than the code asked for (S7).
                 let wait = deadline.since(now.max(unit.at));
@@ -228,7 +289,10 @@ pub(super) fn apply(shared: &Shared, run: &mut Run, input: &Input, step: Step, n
     if finished {
         // Nothing is left to be told: the timers of a run end with it.
         for (deadline, operation) in std::mem::take(&mut run.timers) {
-            run.changes.timers.push(TimerChange::Remove { operation, deadline });
+            run.changes.timers.push(TimerChange::Remove {
+                operation,
+                deadline,
+            });
         }
     }
     if unit.number <= WARN_EVENTS && unit.last() > WARN_EVENTS {
@@ -246,6 +310,9 @@ fn end(run: &mut Run, status: Status, value: perennial::value::Value) {
 impl Run {
     fn stop_timer(&mut self, operation: u64, deadline: Timestamp) {
         self.timers.remove(&(deadline, operation));
-        self.changes.timers.push(TimerChange::Remove { operation, deadline });
+        self.changes.timers.push(TimerChange::Remove {
+            operation,
+            deadline,
+        });
     }
 }

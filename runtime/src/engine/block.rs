@@ -15,7 +15,9 @@ impl Shard {
         tracing::error!(run = %key, code = error.code(), "{error}");
         let now = self.shared.clock.now();
         let record = record_of(error, &self.shared.artifact, now);
-        let Some(run) = self.touch(key).filter(|run| !run.ended) else { return };
+        let Some(run) = self.touch(key).filter(|run| !run.ended) else {
+            return;
+        };
         run.stage = Stage::Ready;
         run.machine = None;
         run.blocked = Some(BlockedNow::of(error));
@@ -46,7 +48,11 @@ pub(super) fn record_of(error: &Blocked, artifact: &str, at: Timestamp) -> Block
 
 impl BlockedNow {
     pub(super) fn of(error: &Blocked) -> Self {
-        Self { unfit: error.is_unfit(), code: error.code().to_owned(), text: error.to_string() }
+        Self {
+            unfit: error.is_unfit(),
+            code: error.code().to_owned(),
+            text: error.to_string(),
+        }
     }
 }
 

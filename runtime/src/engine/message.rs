@@ -2,8 +2,8 @@
 
 use std::convert::Infallible;
 
-use perennial::{RunKey, Timestamp, WorkflowDefinition};
 use perennial::value::{Digest, Value};
+use perennial::{RunKey, Timestamp, WorkflowDefinition};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::activity::{AttemptReport, Slot, Waiting};
@@ -17,7 +17,10 @@ pub(crate) enum Message {
     /// A client starts a run.
     Start(StartRequest),
     /// A client waits for a run's end.
-    Await { run: RunKey, reply: oneshot::Sender<Result<Ended, WaitError>> },
+    Await {
+        run: RunKey,
+        reply: oneshot::Sender<Result<Ended, WaitError>>,
+    },
     /// The run has something to do.
     Wake { run: RunKey },
     /// A timer of the run has reached its deadline.
@@ -27,13 +30,27 @@ pub(crate) enum Message {
     /// It is an attempt's turn.
     Slot { waiting: Waiting, slot: Slot },
     /// An attempt has ended.
-    Attempt { run: RunKey, operation: u64, attempt: u32, report: AttemptReport },
+    Attempt {
+        run: RunKey,
+        operation: u64,
+        attempt: u32,
+        report: AttemptReport,
+    },
     /// The store has answered a commit.
-    Committed { run: RunKey, result: Result<(), StoreError> },
+    Committed {
+        run: RunKey,
+        result: Result<(), StoreError>,
+    },
     /// The store has answered a create.
-    Created { run: RunKey, result: Result<Created, StoreError> },
+    Created {
+        run: RunKey,
+        result: Result<Created, StoreError>,
+    },
     /// The store has answered a claim.
-    Claimed { run: RunKey, result: Result<Head, StoreError> },
+    Claimed {
+        run: RunKey,
+        result: Result<Head, StoreError>,
+    },
     /// The next slice of a replay.
     Replay { run: RunKey },
     /// The sender is dropped once no attempt is under way and nothing is to be committed.

@@ -24,11 +24,24 @@ const SLICE_TIME: Duration = Duration::from_millis(10);
 /// How a finished run ended.
 pub(crate) fn outcome(store: &dyn Store, run: &RunKey, head: &Head) -> Result<Ended, StoreError> {
     let units = store.history(run, head.generation, head.sequence, 1)?;
-    let last = units.into_iter().next_back().and_then(|unit| unit.decisions.into_iter().next_back());
+    let last = units
+        .into_iter()
+        .next_back()
+        .and_then(|unit| unit.decisions.into_iter().next_back());
     match last {
-        Some(Decision::Completed { value, .. }) => Ok(Ended { status: Status::Completed, value }),
-        Some(Decision::Failed { error, .. }) => Ok(Ended { status: Status::Failed, value: error }),
-        _ => Err(StoreError::Gap { run: run.clone(), expected: head.sequence, found: None }),
+        Some(Decision::Completed { value, .. }) => Ok(Ended {
+            status: Status::Completed,
+            value,
+        }),
+        Some(Decision::Failed { error, .. }) => Ok(Ended {
+            status: Status::Failed,
+            value: error,
+        }),
+        _ => Err(StoreError::Gap {
+            run: run.clone(),
+            expected: head.sequence,
+            found: None,
+        }),
     }
 }
 
@@ -41,7 +54,10 @@ fn first_operation(store: &dyn Store, run: &RunKey, head: &Head) -> Result<u64, 
     if head.generation == 1 {
         return Ok(1);
     }
-    let first = store.history(run, head.generation, 1, 1)?.into_iter().next();
+    let first = store
+        .history(run, head.generation, 1, 1)?
+        .into_iter()
+        .next();
     Ok(match first.map(|unit| unit.observation) {
         Some(Observation::Started(started)) => started.first_operation,
         _ => 1,
@@ -71,7 +87,9 @@ impl Shard {
                 self.answer(key, &Err(WaitError::NotFound));
                 self.answer_starts(key);
             }
-            Ok(Some(Loaded { head, tasks, .. })) if head.status.is_finished() && tasks.is_empty() => {
+            Ok(Some(Loaded { head, tasks, .. }))
+                if head.status.is_finished() && tasks.is_empty() =>
+            {
                 self.answer_end(key, &head);
                 self.answer_starts(key);
             }
@@ -82,7 +100,13 @@ impl Shard {
                 }
                 let (shared, run) = (Arc::clone(&self.shared), key.clone());
                 let ack = Box::new(move |result| {
-                    shared.tell(&run, Message::Claimed { run: run.clone(), result });
+                    shared.tell(
+                        &run,
+                        Message::Claimed {
+                            run: run.clone(),
+                            result,
+                        },
+                    );
                 });
                 self.shared.store.claim(key.clone(), self.shared.owner, ack);
             }
@@ -92,7 +116,9 @@ impl Shard {
     pub(super) fn claimed(&mut self, key: &RunKey, result: Result<Head, StoreError>) {
         let loaded = match result {
             Ok(_) => self.shared.store.load(key),
-            Err(error @ (StoreError::Unknown { .. } | StoreError::Closed { .. })) => return self.fail(error.into()),
+            Err(error @ (StoreError::Unknown { .. } | StoreError::Closed { .. })) => {
+                return self.fail(error.into());
+            }
             Err(error) => Err(error),
         };
         match loaded {
@@ -120,7 +146,8 @@ impl Shard {
     fn answer_end(&mut self, key: &RunKey, head: &Head) {
         // A timer that was dropped wakes its run too: mostly nobody waits.
         if self.waiters.contains_key(key) {
-            let answer = outcome(&*self.shared.store, key, head).map_err(|error| WaitError::Unavailable(error.into()));
+            let answer = outcome(&*self.shared.store, key, head)
+                .map_err(|error| WaitError::Unavailable(error.into()));
             self.answer(key, &answer);
         }
     }
@@ -135,7 +162,13 @@ impl Shard {
         }
         let artifact = Arc::clone(&self.shared.artifact);
         let Some(run) = self.touch(key) else { return };
-        let Loaded { head, tasks, timers, queue, blocked } = loaded;
+        let Loaded {
+            head,
+            tasks,
+            timers,
+            queue,
+            blocked,
+        } = loaded;
         run.stage = Stage::Ready;
         run.workflow = head.workflow;
         run.generation = head.generation;
@@ -145,15 +178,28 @@ impl Shard {
         run.stamp = head.stamp;
         run.ended = head.status.is_finished();
         run.was_blocked = head.blocked && !run.ended;
-        run.timers = timers.into_iter().map(|(operation, deadline)| (deadline, operation)).collect();
+        run.timers = timers
+            .into_iter()
+            .map(|(operation, deadline)| (deadline, operation))
+            .collect();
         let rows = queue.into_iter().filter(|_| !run.ended);
-        run.inputs.extend(rows.map(|row| Input { observation: row.observation, row: Some((row.arrival, row.at)) }));
+        run.inputs.extend(rows.map(|row| Input {
+            observation: row.observation,
+            row: Some((row.arrival, row.at)),
+        }));
         let operations: Vec<u64> = tasks.iter().map(|task| task.operation).collect();
         for task in tasks {
-            run.tasks.insert(task.operation, Open::new(task, None, Progress::Idle));
+            run.tasks
+                .insert(task.operation, Open::new(task, None, Progress::Idle));
         }
-        let unfit = blocked.into_iter().find(|record| record.unfit && *record.artifact == *artifact);
-        run.blocked = unfit.map(|record| BlockedNow { unfit: true, code: record.code, text: record.text });
+        let unfit = blocked
+            .into_iter()
+            .find(|record| record.unfit && *record.artifact == *artifact);
+        run.blocked = unfit.map(|record| BlockedNow {
+            unfit: true,
+            code: record.code,
+            text: record.text,
+        });
         if let Some(BlockedNow { code, text, .. }) = run.blocked.clone() {
             self.answer(key, &Err(WaitError::Blocked { code, text }));
         }
@@ -167,24 +213,45 @@ impl Shard {
 
     /// Gives the run a machine, which is then fed the history slice by slice.
     pub(super) fn begin_replay(&mut self, key: &RunKey) {
-        let Some(run) = self.runs.get_mut(key) else { return };
+        let Some(run) = self.runs.get_mut(key) else {
+            return;
+        };
         let Some(definition) = self.shared.registry.workflows.get(run.workflow.as_str()) else {
             let near = self.shared.registry.closest_workflow(&run.workflow);
-            let near = near.map(|name| format!("; there is one called `{name}`")).unwrap_or_default();
-            let detail = format!("no workflow `{}` is registered in this program{near}", run.workflow);
-            let error = Incompatible::found(IncompatibleKind::NotRegistered, key, &run.workflow, 1, detail);
+            let near = near
+                .map(|name| format!("; there is one called `{name}`"))
+                .unwrap_or_default();
+            let detail = format!(
+                "no workflow `{}` is registered in this program{near}",
+                run.workflow
+            );
+            let error = Incompatible::found(
+                IncompatibleKind::NotRegistered,
+                key,
+                &run.workflow,
+                1,
+                detail,
+            );
             let error = error.between("", &self.shared.artifact);
             return self.block(key, &Blocked::Incompatible(Box::new(error)));
         };
         run.machine = Some(Machine::new(*definition, &self.shared.artifact, entropy()));
-        run.stage = Stage::Replaying { from: 1, slice: FIRST_SLICE };
+        run.stage = Stage::Replaying {
+            from: 1,
+            slice: FIRST_SLICE,
+        };
         self.replay(key);
     }
 
     /// Replays a slice of the history.
     pub(super) fn replay(&mut self, key: &RunKey) {
-        let Some(run) = self.runs.get_mut(key) else { return };
-        let (Stage::Replaying { from, slice }, Some(machine)) = (run.stage, &mut run.machine) else { return };
+        let Some(run) = self.runs.get_mut(key) else {
+            return;
+        };
+        let (Stage::Replaying { from, slice }, Some(machine)) = (run.stage, &mut run.machine)
+        else {
+            return;
+        };
         let began = Instant::now();
         if from > run.sequence {
             run.stage = Stage::Ready;
@@ -193,7 +260,9 @@ impl Shard {
         let units = match self.shared.store.history(key, run.generation, from, slice) {
             Ok(units) => units,
             Err(error) => {
-                let Some(error) = unreadable_history(key, run, &error) else { return self.fail(error.into()) };
+                let Some(error) = unreadable_history(key, run, &error) else {
+                    return self.fail(error.into());
+                };
                 return self.block(key, &error);
             }
         };
@@ -208,12 +277,20 @@ impl Shard {
         match result {
             Ok(()) if next > from => {
                 run.told = told;
-                let slice = if began.elapsed() < SLICE_TIME { (slice * 2).min(MOST_SLICE) } else { (slice / 2).max(1) };
+                let slice = if began.elapsed() < SLICE_TIME {
+                    (slice * 2).min(MOST_SLICE)
+                } else {
+                    (slice / 2).max(1)
+                };
                 run.stage = Stage::Replaying { from: next, slice };
                 self.shared.tell(key, Message::Replay { run: key.clone() });
             }
             Ok(()) => {
-                let gap = StoreError::Gap { run: key.clone(), expected: from, found: None };
+                let gap = StoreError::Gap {
+                    run: key.clone(),
+                    expected: from,
+                    found: None,
+                };
                 if let Some(error) = unreadable_history(key, run, &gap) {
                     self.block(key, &error);
                 }

@@ -79,16 +79,18 @@ pub(super) struct Input {
 impl Input {
     /// Something that is only in memory.
     pub(super) fn new(observation: Observation) -> Self {
-        Self { observation, row: None }
+        Self {
+            observation,
+            row: None,
+        }
     }
 }
 
 /// The operation that an observation settles.
 pub(super) fn settles(observation: &Observation) -> Option<u64> {
     match observation {
-        Observation::ActivityCompleted { operation, .. } | Observation::ActivityFailed { operation, .. } => {
-            Some(*operation)
-        }
+        Observation::ActivityCompleted { operation, .. }
+        | Observation::ActivityFailed { operation, .. } => Some(*operation),
         _ => None,
     }
 }
@@ -107,7 +109,12 @@ pub(super) struct Open {
 impl Open {
     /// An activity about whose attempts nothing has been done.
     pub(super) fn new(task: Task, input: Option<Value>, progress: Progress) -> Self {
-        Self { task, input, progress, attempt: None }
+        Self {
+            task,
+            input,
+            progress,
+            attempt: None,
+        }
     }
 }
 
@@ -155,7 +162,10 @@ pub(super) enum After {
     /// The workflow's lines are shown.
     Logs(Vec<LogLine>),
     /// Who started the run is told.
-    Started { reply: oneshot::Sender<Result<StartReply, Unavailable>>, answer: StartReply },
+    Started {
+        reply: oneshot::Sender<Result<StartReply, Unavailable>>,
+        answer: StartReply,
+    },
     /// Those who wait for the end are told.
     Ended(Ended),
     /// Those who wait for the end are told that it does not come.
@@ -206,17 +216,32 @@ impl Run {
             && self.inputs.is_empty()
             && self.after.is_empty()
             && !self.has_changes()
-            && self.tasks.values().all(|open| open.progress == Progress::Idle)
+            && self
+                .tasks
+                .values()
+                .all(|open| open.progress == Progress::Idle)
     }
 
     /// Whether it may leave the memory. What this process has tried in vain stays: it tries once (S16).
     pub(super) fn may_be_evicted(&self) -> bool {
-        self.tasks.is_empty() && self.blocked.as_ref().is_none_or(|blocked| blocked.unfit) && self.is_idle()
+        self.tasks.is_empty()
+            && self.blocked.as_ref().is_none_or(|blocked| blocked.unfit)
+            && self.is_idle()
     }
 
     /// Whether the next commit has something beside units.
     pub(super) fn has_changes(&self) -> bool {
-        let Changes { units, taken, enqueue, tasks, timers, attempts, status, blocked, .. } = &self.changes;
+        let Changes {
+            units,
+            taken,
+            enqueue,
+            tasks,
+            timers,
+            attempts,
+            status,
+            blocked,
+            ..
+        } = &self.changes;
         !(units.is_empty()
             && taken.is_empty()
             && enqueue.is_empty()
@@ -249,6 +274,9 @@ impl Run {
 
     /// How many attempts are under way.
     pub(super) fn attempts(&self) -> usize {
-        self.tasks.values().filter(|open| matches!(open.progress, Progress::Running | Progress::Committing)).count()
+        self.tasks
+            .values()
+            .filter(|open| matches!(open.progress, Progress::Running | Progress::Committing))
+            .count()
     }
 }

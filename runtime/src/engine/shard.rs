@@ -64,7 +64,10 @@ impl Shard {
                 self.evict();
             });
             if let Err(payload) = catch_unwind(turn) {
-                let reason = format!("one of its threads panicked: {}", panic_text(payload.as_ref()));
+                let reason = format!(
+                    "one of its threads panicked: {}",
+                    panic_text(payload.as_ref())
+                );
                 self.fail(Unavailable::Broken { reason });
             }
             self.release_drained();
@@ -94,7 +97,12 @@ impl Shard {
                 self.grant(&waiting.run, waiting.operation, slot);
                 self.advance(&waiting.run);
             }
-            Message::Attempt { run, operation, attempt, report } => {
+            Message::Attempt {
+                run,
+                operation,
+                attempt,
+                report,
+            } => {
                 self.settle(&run, operation, attempt, report);
                 self.advance(&run);
             }
@@ -122,8 +130,14 @@ impl Shard {
         }
         match self.runs.get(&run) {
             Some(open) if open.is_about_to_answer() => return self.add_waiter(run, reply),
-            Some(Run { blocked: Some(BlockedNow { code, text, .. }), .. }) => {
-                let _ = reply.send(Err(WaitError::Blocked { code: code.clone(), text: text.clone() }));
+            Some(Run {
+                blocked: Some(BlockedNow { code, text, .. }),
+                ..
+            }) => {
+                let _ = reply.send(Err(WaitError::Blocked {
+                    code: code.clone(),
+                    text: text.clone(),
+                }));
                 return;
             }
             Some(open) if !open.ended => return self.add_waiter(run, reply),
@@ -134,11 +148,18 @@ impl Shard {
             Err(error) => Err(WaitError::Unavailable(error.into())),
             Ok(None) => Err(WaitError::NotFound),
             Ok(Some(loaded)) if loaded.head.status.is_finished() => {
-                open::outcome(&*self.shared.store, &run, &loaded.head).map_err(|error| WaitError::Unavailable(error.into()))
+                open::outcome(&*self.shared.store, &run, &loaded.head)
+                    .map_err(|error| WaitError::Unavailable(error.into()))
             }
             Ok(Some(Loaded { blocked, .. })) => {
-                match blocked.into_iter().find(|record| record.unfit && *record.artifact == *self.shared.artifact) {
-                    Some(record) => Err(WaitError::Blocked { code: record.code, text: record.text }),
+                match blocked
+                    .into_iter()
+                    .find(|record| record.unfit && *record.artifact == *self.shared.artifact)
+                {
+                    Some(record) => Err(WaitError::Blocked {
+                        code: record.code,
+                        text: record.text,
+                    }),
                     None => return self.add_waiter(run, reply),
                 }
             }
@@ -164,7 +185,10 @@ impl Shard {
 
     /// What is in memory may not be what is durable any more, so all of it is forgotten (S4).
     pub(super) fn fail(&mut self, error: Unavailable) {
-        tracing::error!(shard = self.index, "nothing goes on until the program is started again: {error}");
+        tracing::error!(
+            shard = self.index,
+            "nothing goes on until the program is started again: {error}"
+        );
         for (_, mut run) in std::mem::take(&mut self.runs) {
             run.answer_start(&Err(error.clone()));
         }
@@ -186,10 +210,18 @@ impl Shard {
         }
         // All are looked at, so that is not done with each message where there are many that cannot go.
         self.next_eviction = self.clock + self.runs.len() as u64 / 4;
-        let mut idle: Vec<_> = self.runs.values().filter(|run| run.may_be_evicted()).collect();
+        let mut idle: Vec<_> = self
+            .runs
+            .values()
+            .filter(|run| run.may_be_evicted())
+            .collect();
         idle.sort_unstable_by_key(|run| run.touched);
         let surplus = self.runs.len() - most;
-        let gone: Vec<RunKey> = idle.into_iter().take(surplus).map(|run| run.key.clone()).collect();
+        let gone: Vec<RunKey> = idle
+            .into_iter()
+            .take(surplus)
+            .map(|run| run.key.clone())
+            .collect();
         for run in gone {
             self.runs.remove(&run);
         }
@@ -200,7 +232,8 @@ impl Shard {
         if self.draining.is_empty() {
             return;
         }
-        let busy = |run: &Run| run.attempts() > 0 || run.in_flight.is_some() || run.stage != Stage::Ready;
+        let busy =
+            |run: &Run| run.attempts() > 0 || run.in_flight.is_some() || run.stage != Stage::Ready;
         if self.failed.is_some() || !self.runs.values().any(busy) {
             self.draining.clear();
         }

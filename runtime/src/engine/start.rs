@@ -6,9 +6,9 @@ use perennial::history::{Observation, SEMANTICS, Started};
 use perennial::machine::Machine;
 
 use super::advance::{apply, observe};
+use super::block::record_of;
 use super::message::{Message, StartReply, StartRequest};
 use super::open::entropy;
-use super::block::record_of;
 use super::run::{After, BlockedNow, Input, Run, Stage};
 use super::shard::Shard;
 use crate::client::Reuse;
@@ -38,8 +38,15 @@ impl Shard {
         }
         // While the run is being opened, or its end is being committed, the store does not tell yet how it
         // stands.
-        if self.runs.get(&request.run).is_some_and(|run| run.stage == Stage::Opening || run.in_flight.is_some()) {
-            self.starts.entry(request.run.clone()).or_default().push(request);
+        if self
+            .runs
+            .get(&request.run)
+            .is_some_and(|run| run.stage == Stage::Opening || run.in_flight.is_some())
+        {
+            self.starts
+                .entry(request.run.clone())
+                .or_default()
+                .push(request);
             return;
         }
         match self.shared.store.load(&request.run) {
@@ -54,7 +61,14 @@ impl Shard {
     }
 
     fn create(&mut self, request: StartRequest, before: Option<Head>) {
-        let StartRequest { run: key, workflow, input, digest, reply, .. } = request;
+        let StartRequest {
+            run: key,
+            workflow,
+            input,
+            digest,
+            reply,
+            ..
+        } = request;
         let shared = Arc::clone(&self.shared);
         let mut run = Run::opening(key.clone());
         // Activities that the generation before has left behind are still the run's, and so is what has just
@@ -64,7 +78,9 @@ impl Shard {
         }
         workflow.name.clone_into(&mut run.workflow);
         run.generation = before.as_ref().map_or(1, |head| head.generation + 1);
-        run.stamp = before.as_ref().map_or_else(Default::default, |head| head.stamp);
+        run.stamp = before
+            .as_ref()
+            .map_or_else(Default::default, |head| head.stamp);
         let now = shared.clock.now();
         let at = now.max(run.stamp);
         let first_operation = before.as_ref().map_or(1, |head| head.next_operation);
@@ -80,7 +96,10 @@ impl Shard {
             first_operation,
         }));
         let mut machine = Machine::new(workflow, &shared.artifact, entropy());
-        run.after.push(After::Started { reply, answer: StartReply::New });
+        run.after.push(After::Started {
+            reply,
+            answer: StartReply::New,
+        });
         match observe(&shared, &run, &mut machine, &begun, at, now) {
             Ok(step) => {
                 apply(&shared, &mut run, &begun, step, now);
@@ -95,13 +114,17 @@ impl Shard {
                 run.was_blocked = true;
                 run.changes.next_operation = Some(first_operation);
                 run.changes.enqueue.push(begun.observation);
-                run.changes.blocked = Some(BlockedChange::Put(record_of(&error, &shared.artifact, now)));
+                run.changes.blocked =
+                    Some(BlockedChange::Put(record_of(&error, &shared.artifact, now)));
                 run.after.push(After::Blocked);
             }
         }
         let mut changes = std::mem::take(&mut run.changes);
         changes.stamp = at;
-        run.sequence = changes.units.last().map_or(0, perennial::history::Unit::last);
+        run.sequence = changes
+            .units
+            .last()
+            .map_or(0, perennial::history::Unit::last);
         run.in_flight = Some(std::mem::take(&mut run.after));
         let create = Create {
             run: key.clone(),
@@ -116,7 +139,13 @@ impl Shard {
         shared.store.create(
             create,
             Box::new(move |result| {
-                told.tell(&key, Message::Created { run: key.clone(), result });
+                told.tell(
+                    &key,
+                    Message::Created {
+                        run: key.clone(),
+                        result,
+                    },
+                );
             }),
         );
     }

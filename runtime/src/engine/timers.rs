@@ -24,9 +24,16 @@ const MOST: usize = 4 * PAGE;
 #[derive(Debug)]
 pub(super) enum TimerMessage {
     /// A timer was made durable. It rings at that time of the monotonic clock; `None`: in no process's life.
-    Timer { timer: DueTimer, rings: Option<Instant> },
+    Timer {
+        timer: DueTimer,
+        rings: Option<Instant>,
+    },
     /// An attempt waits for its time, or for a slot until then.
-    Retry { run: RunKey, operation: u64, at: Timestamp },
+    Retry {
+        run: RunKey,
+        operation: u64,
+        at: Timestamp,
+    },
     /// Stop.
     Stop,
 }
@@ -60,7 +67,12 @@ pub(super) struct Timers {
 impl Timers {
     /// Reads the timers of the near future.
     pub(super) fn new(shared: Arc<Shared>) -> Result<Self, StoreError> {
-        let mut timers = Self { shared, alarms: BinaryHeap::new(), timers: 0, horizon: None };
+        let mut timers = Self {
+            shared,
+            alarms: BinaryHeap::new(),
+            timers: 0,
+            horizon: None,
+        };
         timers.read_page(None)?;
         Ok(timers)
     }
@@ -94,7 +106,8 @@ impl Timers {
     /// Forgets timers that the store knows as well.
     fn leave_the_later_half(&mut self) {
         let alarms = std::mem::take(&mut self.alarms).into_iter();
-        let (mut timers, retries): (Vec<_>, Vec<_>) = alarms.partition(|Reverse(alarm)| alarm.kind == Kind::Timer);
+        let (mut timers, retries): (Vec<_>, Vec<_>) =
+            alarms.partition(|Reverse(alarm)| alarm.kind == Kind::Timer);
         timers.sort_unstable_by(|Reverse(a), Reverse(b)| a.timer.cmp(&b.timer));
         timers.truncate(MOST / 2);
         self.horizon = timers.last().map(|Reverse(alarm)| alarm.timer.clone());
@@ -106,10 +119,14 @@ impl Timers {
     /// timers in vain would look as if all were well.
     pub(super) fn run(mut self, messages: &Receiver<TimerMessage>) {
         let shared = Arc::clone(&self.shared);
-        let end = catch_unwind(AssertUnwindSafe(|| self.wait(messages))).unwrap_or_else(|payload| {
-            let reason = format!("its thread for timers panicked: {}", panic_text(payload.as_ref()));
-            Err(Unavailable::Broken { reason })
-        });
+        let end =
+            catch_unwind(AssertUnwindSafe(|| self.wait(messages))).unwrap_or_else(|payload| {
+                let reason = format!(
+                    "its thread for timers panicked: {}",
+                    panic_text(payload.as_ref())
+                );
+                Err(Unavailable::Broken { reason })
+            });
         if let Err(error) = end {
             for mailbox in shared.mailboxes.iter() {
                 let _ = mailbox.send(Message::Failed(error.clone()));
@@ -122,7 +139,9 @@ impl Timers {
             self.ring()?;
             let message = match self.alarms.peek() {
                 None => messages.recv().map_err(|_| RecvTimeoutError::Disconnected),
-                Some(Reverse(next)) => messages.recv_timeout(next.rings.saturating_duration_since(Instant::now())),
+                Some(Reverse(next)) => {
+                    messages.recv_timeout(next.rings.saturating_duration_since(Instant::now()))
+                }
             };
             match message {
                 Ok(TimerMessage::Timer { timer, rings }) => {
@@ -132,7 +151,15 @@ impl Timers {
                 }
                 Ok(TimerMessage::Retry { run, operation, at }) => {
                     let rings = self.rings_at(at);
-                    self.set(DueTimer { deadline: at, run, operation }, rings, Kind::Retry);
+                    self.set(
+                        DueTimer {
+                            deadline: at,
+                            run,
+                            operation,
+                        },
+                        rings,
+                        Kind::Retry,
+                    );
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Ok(TimerMessage::Stop) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
@@ -144,21 +171,42 @@ impl Timers {
     fn ring(&mut self) -> Result<(), StoreError> {
         loop {
             let now = Instant::now();
-            while self.alarms.peek().is_some_and(|Reverse(next)| next.rings <= now) {
-                let Some(Reverse(Alarm { timer: DueTimer { deadline, run, operation }, kind, .. })) = self.alarms.pop()
+            while self
+                .alarms
+                .peek()
+                .is_some_and(|Reverse(next)| next.rings <= now)
+            {
+                let Some(Reverse(Alarm {
+                    timer:
+                        DueTimer {
+                            deadline,
+                            run,
+                            operation,
+                        },
+                    kind,
+                    ..
+                })) = self.alarms.pop()
                 else {
                     break;
                 };
                 let message = match kind {
                     Kind::Timer => {
                         self.timers -= 1;
-                        Message::Due { run: run.clone(), deadline }
+                        Message::Due {
+                            run: run.clone(),
+                            deadline,
+                        }
                     }
-                    Kind::Retry => Message::Retry { run: run.clone(), operation },
+                    Kind::Retry => Message::Retry {
+                        run: run.clone(),
+                        operation,
+                    },
                 };
                 self.shared.tell(&run, message);
             }
-            let Some(last) = self.horizon.take_if(|_| self.timers == 0) else { return Ok(()) };
+            let Some(last) = self.horizon.take_if(|_| self.timers == 0) else {
+                return Ok(());
+            };
             self.read_page(Some(&last))?;
         }
     }

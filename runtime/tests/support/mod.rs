@@ -12,7 +12,10 @@ pub async fn each_store(test: impl AsyncFn(Arc<dyn Store>)) {
     test(Arc::new(MemoryStore::new())).await;
     let folder = tempfile::tempdir().unwrap();
     // What is shown is the engine; that acknowledged is durable is shown elsewhere.
-    let store = SledStore::options().durability(Durability::Os).open(folder.path()).unwrap();
+    let store = SledStore::options()
+        .durability(Durability::Os)
+        .open(folder.path())
+        .unwrap();
     test(Arc::new(store)).await;
 }
 
