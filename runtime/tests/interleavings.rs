@@ -141,13 +141,14 @@ async fn hurries(cx: &Cx) -> Result<String, Error> {
     Ok(format!("{:?}", in_time(cx).await))
 }
 
-/// Workflows of this kind hold their thread as long as a test holds this.
-static HELD: std::sync::Mutex<()> = std::sync::Mutex::new(());
+/// Where a test meets the workflow that holds its thread, before and after.
+static MEETING: std::sync::Barrier = std::sync::Barrier::new(2);
 
 #[workflow]
 async fn holds_its_thread(cx: &Cx) -> Result<(), Error> {
     let _ = cx;
-    drop(HELD.lock());
+    MEETING.wait();
+    MEETING.wait();
     Ok(())
 }
 
@@ -442,12 +443,12 @@ async fn a_drain_does_not_wait_for_runs_that_only_wait_again() {
 #[tokio::test]
 async fn a_drain_leaves_a_thread_behind_that_does_not_come_back() {
     let (_store, _world, runtime) = started().await;
-    let held = HELD.lock().unwrap();
     let client = runtime.client();
     let mut start = pin!(async { client.start(holds_its_thread, "holds", ()).await.map(drop) });
     asked(&mut start).await;
+    MEETING.wait();
     let _ = soon(runtime.drain(Duration::from_millis(10))).await;
-    drop(held);
+    MEETING.wait();
 }
 
 #[derive(Debug)]
