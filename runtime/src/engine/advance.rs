@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use perennial::history::{Decision, Observation};
+use perennial::history::{Decision, Observation, Unit};
 use perennial::machine::{Machine, Step, WARN_EVENTS};
 use perennial::{Blocked, Incompatible, IncompatibleKind, RunKey, Timestamp};
 
@@ -16,6 +16,9 @@ use crate::store::{Status, Task, TaskChange, TimerChange};
 
 /// How many units a commit may have.
 const MOST_UNITS: usize = 256;
+/// With how many bytes of values a commit gets no more units. The commits of other runs wait while it is
+/// written.
+const FULL: usize = 4 << 20;
 
 impl Shard {
     /// Lets the run do what it can do now.
@@ -95,7 +98,8 @@ fn feed(shared: &Shared, run: &mut Run) -> Result<(), Blocked> {
     let Some(mut machine) = run.machine.take() else {
         return Ok(());
     };
-    while run.changes.units.len() < MOST_UNITS && !machine.is_finished() {
+    let mut bytes = 0;
+    while run.changes.units.len() < MOST_UNITS && bytes < FULL && !machine.is_finished() {
         // Timers are due again and again where that is all that a run waits for: they fire in the next
         // process, save those that come before what has arrived.
         if shared.is_draining() && run.inputs.is_empty() {
@@ -107,6 +111,7 @@ fn feed(shared: &Shared, run: &mut Run) -> Result<(), Blocked> {
         };
         match observe(shared, run, &mut machine, &input, at, now) {
             Ok(step) => {
+                bytes += values(&step.unit);
                 apply(shared, run, &input, step, now);
                 run.changes.next_operation = Some(machine.next_operation());
             }
@@ -125,6 +130,22 @@ fn feed(shared: &Shared, run: &mut Run) -> Result<(), Blocked> {
         run.machine = Some(machine);
     }
     Ok(())
+}
+
+/// How many bytes the values of a unit have.
+fn values(unit: &Unit) -> usize {
+    let observed = match &unit.observation {
+        Observation::ActivityCompleted { result, .. } => result.as_json().len(),
+        _ => 0,
+    };
+    let decided = unit.decisions.iter().map(|decision| match decision {
+        Decision::ActivityScheduled { input: value, .. }
+        | Decision::Recorded { value, .. }
+        | Decision::Completed { value, .. }
+        | Decision::Failed { error: value, .. } => value.as_json().len(),
+        _ => 0,
+    });
+    observed + decided.sum::<usize>()
 }
 
 /// Feeds one observation, with the run's name in what the code logs, and a warning when it takes long.
