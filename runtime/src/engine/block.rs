@@ -4,6 +4,7 @@ use perennial::value::Value;
 use perennial::{Blocked, RunKey, Timestamp};
 
 use super::commit;
+use super::message::WaitError;
 use super::run::{After, BlockedNow, Run, Stage, settles};
 use super::settle::short;
 use super::shard::Shard;
@@ -52,6 +53,25 @@ impl BlockedNow {
             unfit: error.is_unfit(),
             code: error.code().to_owned(),
             text: error.to_string(),
+        }
+    }
+
+    /// Of the records of a run the one by which this program need not even try (S16).
+    pub(super) fn unfit(records: Vec<BlockedRecord>, artifact: &str) -> Option<Self> {
+        let mut records = records.into_iter();
+        let record = records.find(|record| record.unfit && record.artifact == artifact)?;
+        Some(Self {
+            unfit: true,
+            code: record.code,
+            text: record.text,
+        })
+    }
+
+    /// The answer to those who wait for the run's end.
+    pub(super) fn answer(&self) -> WaitError {
+        WaitError::Blocked {
+            code: self.code.clone(),
+            text: self.text.clone(),
         }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use perennial::{Blocked, RunKey, Runaway};
 
 use super::Shared;
-use super::message::{Message, StartReply, WaitError};
+use super::message::{Message, StartReply};
 use super::run::{After, BlockedNow, Progress, Run, Stage};
 use super::shard::Shard;
 use super::timers::TimerMessage;
@@ -199,10 +199,9 @@ impl Shard {
                 }
                 After::Ended(ended) => self.answer(key, &Ok(ended)),
                 After::Blocked => {
-                    if let Some(BlockedNow { code, text, .. }) =
-                        self.runs.get(key).and_then(|run| run.blocked.clone())
-                    {
-                        self.answer(key, &Err(WaitError::Blocked { code, text }));
+                    let blocked = self.runs.get(key).and_then(|run| run.blocked.as_ref());
+                    if let Some(blocked) = blocked.map(BlockedNow::answer) {
+                        self.answer(key, &Err(blocked));
                     }
                 }
             }

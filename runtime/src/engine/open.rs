@@ -192,16 +192,9 @@ impl Shard {
             run.tasks
                 .insert(task.operation, Open::new(task, None, Progress::Idle));
         }
-        let unfit = blocked
-            .into_iter()
-            .find(|record| record.unfit && *record.artifact == *artifact);
-        run.blocked = unfit.map(|record| BlockedNow {
-            unfit: true,
-            code: record.code,
-            text: record.text,
-        });
-        if let Some(BlockedNow { code, text, .. }) = run.blocked.clone() {
-            self.answer(key, &Err(WaitError::Blocked { code, text }));
+        run.blocked = BlockedNow::unfit(blocked, &artifact);
+        if let Some(blocked) = run.blocked.as_ref().map(BlockedNow::answer) {
+            self.answer(key, &Err(blocked));
         }
         for operation in operations {
             self.recover(key, operation);

@@ -131,13 +131,10 @@ impl Shard {
         match self.runs.get(&run) {
             Some(open) if open.is_about_to_answer() => return self.add_waiter(run, reply),
             Some(Run {
-                blocked: Some(BlockedNow { code, text, .. }),
+                blocked: Some(blocked),
                 ..
             }) => {
-                let _ = reply.send(Err(WaitError::Blocked {
-                    code: code.clone(),
-                    text: text.clone(),
-                }));
+                let _ = reply.send(Err(blocked.answer()));
                 return;
             }
             Some(open) if !open.ended => return self.add_waiter(run, reply),
@@ -152,14 +149,8 @@ impl Shard {
                     .map_err(|error| WaitError::Unavailable(error.into()))
             }
             Ok(Some(Loaded { blocked, .. })) => {
-                match blocked
-                    .into_iter()
-                    .find(|record| record.unfit && *record.artifact == *self.shared.artifact)
-                {
-                    Some(record) => Err(WaitError::Blocked {
-                        code: record.code,
-                        text: record.text,
-                    }),
+                match BlockedNow::unfit(blocked, &self.shared.artifact) {
+                    Some(blocked) => Err(blocked.answer()),
                     None => return self.add_waiter(run, reply),
                 }
             }
