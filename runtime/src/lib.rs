@@ -15,8 +15,11 @@ mod runtime;
 pub mod store;
 
 pub use builder::{Builder, IntoStore, StartupError, StoreSource};
-pub use client::{Client, List, Reuse, RunHandle, RunHistory, RunInfo, RunPage, RunState, Start, generate_run_id};
+pub use client::{
+    Client, List, RunHandle, RunHistory, RunInfo, RunPage, RunState, Start, generate_run_id,
+};
 pub use clock::{Clock, SystemClock};
+pub use engine::Reuse;
 pub use error::{Drained, ReadError, RunError, StartError, Unavailable};
 pub use registry::Incomplete;
 pub use runtime::Runtime;

@@ -26,9 +26,14 @@ async fn add(acx: &ActivityCx, a: u64, b: u64) -> Result<u64, Failure> {
 
 #[activity(idempotent, retry(initial = "1ms", attempts = 5))]
 async fn flaky(acx: &ActivityCx, fails: u32) -> Result<u32, Failure> {
-    acx.state::<Arc<Calls>>().flaky.fetch_add(1, Ordering::SeqCst);
+    acx.state::<Arc<Calls>>()
+        .flaky
+        .fetch_add(1, Ordering::SeqCst);
     if acx.attempt() <= fails {
-        return Err(Failure::transient(format_args!("not yet ({})", acx.attempt())));
+        return Err(Failure::transient(format_args!(
+            "not yet ({})",
+            acx.attempt()
+        )));
     }
     Ok(acx.attempt())
 }
@@ -127,7 +132,10 @@ async fn a_run_goes_from_start_to_result() {
         let history = run.history().await.unwrap();
         insta::assert_snapshot!("a_run_goes_from_start_to_result", history.history.text());
         let status = run.status().await.unwrap();
-        assert_eq!((status.state, status.generation, status.events), (RunState::Completed, 1, 22));
+        assert_eq!(
+            (status.state, status.generation, status.events),
+            (RunState::Completed, 1, 22)
+        );
     })
     .await;
 }
@@ -140,7 +148,10 @@ async fn a_start_is_answered_with_the_run_that_there_is() {
         let client = runtime.client();
         let run = client.start(sums, "twice", 2).await.unwrap();
         let same = client.start(sums, "twice", 2).await.unwrap();
-        assert_eq!((run.result().await.unwrap(), same.result().await.unwrap()), (3, 3));
+        assert_eq!(
+            (run.result().await.unwrap(), same.result().await.unwrap()),
+            (3, 3)
+        );
         let again = client.start(sums, "twice", 2).await.unwrap();
         assert_eq!(again.result().await.unwrap(), 3);
         assert_eq!(calls.add.load(Ordering::SeqCst), 2, "one run did the work");
@@ -159,12 +170,28 @@ async fn a_finished_run_can_begin_anew() {
         let calls = Arc::new(Calls::default());
         let runtime = runtime(store, &calls).await;
         let client = runtime.client();
-        assert_eq!(client.start(sums, "again", 2).await.unwrap().result().await.unwrap(), 3);
-        let run = client.start(sums, "again", 3).reuse(Reuse::AfterFinish).await.unwrap();
+        assert_eq!(
+            client
+                .start(sums, "again", 2)
+                .await
+                .unwrap()
+                .result()
+                .await
+                .unwrap(),
+            3
+        );
+        let run = client
+            .start(sums, "again", 3)
+            .reuse(Reuse::AfterFinish)
+            .await
+            .unwrap();
         assert_eq!(run.result().await.unwrap(), 6);
         assert_eq!(run.status().await.unwrap().generation, 2);
         let history = run.history().await.unwrap().history;
-        assert!(format!("{:?}", history.units[0]).contains("first_operation: 3"), "operations are counted on");
+        assert!(
+            format!("{:?}", history.units[0]).contains("first_operation: 3"),
+            "operations are counted on"
+        );
     })
     .await;
 }
@@ -178,7 +205,15 @@ async fn many_starts_of_one_id_make_one_run() {
         let mut starts = tokio::task::JoinSet::new();
         for _ in 0..50 {
             let client = client.clone();
-            starts.spawn(async move { client.start(sums, "one", 4).await.unwrap().result().await.unwrap() });
+            starts.spawn(async move {
+                client
+                    .start(sums, "one", 4)
+                    .await
+                    .unwrap()
+                    .result()
+                    .await
+                    .unwrap()
+            });
         }
         assert!(starts.join_all().await.into_iter().all(|sum| sum == 10));
         assert_eq!(calls.add.load(Ordering::SeqCst), 4);
@@ -192,7 +227,13 @@ async fn s07_a_sleep_is_never_early() {
         let runtime = runtime(store, &Arc::default()).await;
         let client = runtime.client();
         for (id, length) in [("none", 0), ("short", 1), ("long", 30)] {
-            let slept = client.start(naps, id, length).await.unwrap().result().await.unwrap();
+            let slept = client
+                .start(naps, id, length)
+                .await
+                .unwrap()
+                .result()
+                .await
+                .unwrap();
             assert!(slept >= length, "{slept} ms of {length}");
         }
     })
@@ -205,14 +246,30 @@ async fn o08_the_budget_of_attempts_is_exact() {
         let calls = Arc::new(Calls::default());
         let runtime = runtime(store, &calls).await;
         let client = runtime.client();
-        assert_eq!(client.start(tries, "in-time", 4).await.unwrap().result().await.unwrap(), 5);
+        assert_eq!(
+            client
+                .start(tries, "in-time", 4)
+                .await
+                .unwrap()
+                .result()
+                .await
+                .unwrap(),
+            5
+        );
         let run = client.start(tries, "too-often", 9).await.unwrap();
         assert!(matches!(run.result().await, Err(RunError::Failed(_))));
         assert_eq!(calls.flaky.load(Ordering::SeqCst), 10);
         let history = run.history().await.unwrap();
-        let attempts: Vec<u32> = history.attempts.iter().map(|record| record.attempt).collect();
+        let attempts: Vec<u32> = history
+            .attempts
+            .iter()
+            .map(|record| record.attempt)
+            .collect();
         assert_eq!(attempts, [1, 2, 3, 4, 5]);
-        insta::assert_snapshot!("o08_the_budget_of_attempts_is_exact", history.history.text());
+        insta::assert_snapshot!(
+            "o08_the_budget_of_attempts_is_exact",
+            history.history.text()
+        );
     })
     .await;
 }
@@ -243,8 +300,14 @@ async fn a_fan_out_waits_in_line_for_slots() {
 async fn a_failed_run_gives_its_error() {
     each_store(async |store| {
         let runtime = runtime(store, &Arc::default()).await;
-        let run = runtime.client().start(gives_up, "fails", "enough".to_owned()).await.unwrap();
-        let Err(RunError::Failed(error)) = run.result().await else { panic!("it failed") };
+        let run = runtime
+            .client()
+            .start(gives_up, "fails", "enough".to_owned())
+            .await
+            .unwrap();
+        let Err(RunError::Failed(error)) = run.result().await else {
+            panic!("it failed")
+        };
         assert_eq!(error.to_string(), "enough");
         assert_eq!(run.status().await.unwrap().state, RunState::Failed);
     })
@@ -257,21 +320,50 @@ async fn runs_are_listed_page_by_page() {
         let runtime = runtime(store, &Arc::default()).await;
         let client = runtime.client();
         for n in 0..5 {
-            client.start(sums, format!("list-{n}"), 1).await.unwrap().result().await.unwrap();
+            client
+                .start(sums, format!("list-{n}"), 1)
+                .await
+                .unwrap()
+                .result()
+                .await
+                .unwrap();
         }
         client.start(naps, "sleeper", 3_600_000).await.unwrap();
-        let page = client.list().workflow("sums").limit(2).page().await.unwrap();
+        let page = client
+            .list()
+            .workflow("sums")
+            .limit(2)
+            .page()
+            .await
+            .unwrap();
         let mut seen: Vec<String> = page.runs.iter().map(|run| run.run.to_string()).collect();
         let mut next = page.next;
         while let Some(cursor) = next {
-            let page = client.list().workflow("sums").limit(2).after(cursor).page().await.unwrap();
+            let page = client
+                .list()
+                .workflow("sums")
+                .limit(2)
+                .after(cursor)
+                .page()
+                .await
+                .unwrap();
             seen.extend(page.runs.iter().map(|run| run.run.to_string()));
             next = page.next;
         }
         assert_eq!(seen, ["list-0", "list-1", "list-2", "list-3", "list-4"]);
         let running = client.list().status(Status::Running).page().await.unwrap();
         assert_eq!(running.runs.len(), 1);
-        assert_eq!(client.list().prefix("list-4").page().await.unwrap().runs.len(), 1);
+        assert_eq!(
+            client
+                .list()
+                .prefix("list-4")
+                .page()
+                .await
+                .unwrap()
+                .runs
+                .len(),
+            1
+        );
         let error = client.list().after("no cursor!").page().await.unwrap_err();
         insta::assert_snapshot!("invalid_cursor", error);
     })
@@ -284,18 +376,32 @@ async fn what_cannot_be_started_says_why() {
     let client = runtime.client();
     let value = |text: &str| perennial::value::Value::from_json(text).unwrap();
     let named = async |name: &str, input: &str| {
-        client.start_named(name, "x".parse().unwrap(), value(input)).await.unwrap_err().to_string()
+        client
+            .start_named(name, "x".parse().unwrap(), value(input))
+            .await
+            .unwrap_err()
+            .to_string()
     };
     let texts = [
         client.start(sums, "a b", 1).await.unwrap_err().to_string(),
-        client.start(gives_up, "large", "x".repeat(2 << 20)).await.unwrap_err().to_string(),
+        client
+            .start(gives_up, "large", "x".repeat(2 << 20))
+            .await
+            .unwrap_err()
+            .to_string(),
         named("summs", "1").await,
         named("nothing_like_it", "1").await,
         named("sums", r#""many""#).await,
     ];
     insta::assert_snapshot!(texts.join("\n---\n"));
-    assert!(matches!(client.status(&"x".parse().unwrap()).await, Err(ReadError::NotFound { .. })));
-    assert!(matches!(client.run(sums, "x").unwrap().result().await, Err(RunError::NotFound { .. })));
+    assert!(matches!(
+        client.status(&"x".parse().unwrap()).await,
+        Err(ReadError::NotFound { .. })
+    ));
+    assert!(matches!(
+        client.run(sums, "x").unwrap().result().await,
+        Err(RunError::NotFound { .. })
+    ));
 }
 
 #[tokio::test]
@@ -306,7 +412,10 @@ async fn a_drain_lets_attempts_end_and_keeps_what_they_brought() {
         let run = first.client().start(sums, "drained", 50).await.unwrap();
         let drained = first.drain(Duration::from_secs(30)).await;
         assert_eq!(drained.unfinished, 0);
-        assert!(matches!(run.result().await, Ok(_) | Err(RunError::Unavailable(_))));
+        assert!(matches!(
+            run.result().await,
+            Ok(_) | Err(RunError::Unavailable(_))
+        ));
     })
     .await;
 }

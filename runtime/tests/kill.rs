@@ -28,7 +28,10 @@ struct Log(Option<PathBuf>);
 #[activity(idempotent)]
 async fn step(acx: &ActivityCx, n: u64) -> Result<u64, Failure> {
     if let Some(path) = &acx.state::<Log>().0 {
-        let mut log = std::fs::OpenOptions::new().create(true).append(true).open(path)?;
+        let mut log = std::fs::OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(path)?;
         log.write_all(format!("{}\n", acx.operation().number).as_bytes())?;
         println!("step {n}");
     }
@@ -60,9 +63,20 @@ async fn life(cx: &Cx) -> Result<u64, Error> {
 }
 
 async fn live(store: Arc<dyn Store>, log: Option<PathBuf>) -> u64 {
-    let builder = Runtime::builder(store).workflow(life).activity(step).state(Log(log)).artifact("kill");
+    let builder = Runtime::builder(store)
+        .workflow(life)
+        .activity(step)
+        .state(Log(log))
+        .artifact("kill");
     let runtime = builder.start().await.unwrap();
-    runtime.client().start(life, "life", ()).await.unwrap().result().await.unwrap()
+    runtime
+        .client()
+        .start(life, "life", ())
+        .await
+        .unwrap()
+        .result()
+        .await
+        .unwrap()
 }
 
 fn run_key() -> RunKey {
@@ -70,7 +84,9 @@ fn run_key() -> RunKey {
 }
 
 fn units(store: &dyn Store) -> Vec<Unit> {
-    let Some(loaded) = store.load(&run_key()).unwrap() else { return Vec::new() };
+    let Some(loaded) = store.load(&run_key()).unwrap() else {
+        return Vec::new();
+    };
     let mut units: Vec<Unit> = Vec::new();
     while units.last().map_or(0, Unit::last) < loaded.head.sequence {
         let next = units.last().map_or(1, |unit| unit.last() + 1);
@@ -90,7 +106,10 @@ fn completions(units: &[Unit]) -> BTreeMap<u64, (String, String)> {
             assert_eq!(before, None, "~{operation} completes once");
         }
         for decision in &unit.decisions {
-            if let Decision::ActivityScheduled { operation, input, .. } = decision {
+            if let Decision::ActivityScheduled {
+                operation, input, ..
+            } = decision
+            {
                 inputs.insert(*operation, input.to_string());
             }
         }
@@ -101,12 +120,20 @@ fn completions(units: &[Unit]) -> BTreeMap<u64, (String, String)> {
 /// The process that is killed: says what it finds recorded, goes on, and says each step.
 #[test]
 fn child() {
-    let Ok(folder) = std::env::var(FOLDER) else { return };
+    let Ok(folder) = std::env::var(FOLDER) else {
+        return;
+    };
     let folder = PathBuf::from(folder);
     let store = Arc::new(SledStore::open(folder.join("store")).unwrap());
-    let recorded: Vec<String> = completions(&units(&*store)).keys().map(u64::to_string).collect();
+    let recorded: Vec<String> = completions(&units(&*store))
+        .keys()
+        .map(u64::to_string)
+        .collect();
     println!("recorded {}", recorded.join(" "));
-    let tokio = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let tokio = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .unwrap();
     let sum = tokio.block_on(live(store, Some(folder.join("log"))));
     println!("finished {sum}");
 }
@@ -132,13 +159,20 @@ fn one_life(folder: &Path, steps: usize) -> Life {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut life = Life { recorded: BTreeSet::new(), executed: Vec::new(), finished: None };
+    let mut life = Life {
+        recorded: BTreeSet::new(),
+        executed: Vec::new(),
+        finished: None,
+    };
     let mut left = steps;
     for line in BufReader::new(child.stdout.take().unwrap()).lines() {
         let line = line.unwrap();
         // The test harness writes in front of the first line.
         if let Some((_, list)) = line.split_once("recorded ") {
-            life.recorded = list.split_whitespace().map(|n| n.parse().unwrap()).collect();
+            life.recorded = list
+                .split_whitespace()
+                .map(|n| n.parse().unwrap())
+                .collect();
         } else if let Some(sum) = line.strip_prefix("finished ") {
             life.finished = Some(sum.parse().unwrap());
         } else if line.starts_with("step ") {
@@ -173,13 +207,26 @@ fn o06_a_hundred_kills_and_nothing_recorded_is_done_twice() {
     let kills = lives.len() - 1;
     assert!(kills >= KILLS, "{kills} kills");
 
-    let tokio = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let tokio = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .unwrap();
     let undisturbed = Arc::new(MemoryStore::new());
     let runtime_store: Arc<dyn Store> = undisturbed.clone();
     let (sum, expected) = tokio.block_on(async {
-        let builder = Runtime::builder(runtime_store).workflow(life).activity(step).state(Log(None));
+        let builder = Runtime::builder(runtime_store)
+            .workflow(life)
+            .activity(step)
+            .state(Log(None));
         let runtime = builder.start().await.unwrap();
-        let sum = runtime.client().start(life, "life", ()).await.unwrap().result().await.unwrap();
+        let sum = runtime
+            .client()
+            .start(life, "life", ())
+            .await
+            .unwrap()
+            .result()
+            .await
+            .unwrap();
         (sum, completions(&units(&*undisturbed)))
     });
     let store = SledStore::open(folder.join("store")).unwrap();
@@ -194,18 +241,44 @@ fn o06_a_hundred_kills_and_nothing_recorded_is_done_twice() {
     let mut executions = 0;
     let mut lost = 0;
     for (at, life) in lives.iter().enumerate() {
-        let again: Vec<_> = life.executed.iter().filter(|operation| life.recorded.contains(operation)).collect();
-        assert!(again.is_empty(), "life {at} did again what was recorded: {again:?}");
-        let next = lives.get(at + 1).map_or_else(|| recorded.keys().copied().collect(), |next| next.recorded.clone());
-        assert!(life.recorded.is_subset(&next), "what was recorded stays recorded");
-        let in_flight = life.executed.iter().filter(|operation| !next.contains(operation)).count();
-        assert!(in_flight <= SIDE_BY_SIDE, "life {at} left {in_flight} attempts");
+        let again: Vec<_> = life
+            .executed
+            .iter()
+            .filter(|operation| life.recorded.contains(operation))
+            .collect();
+        assert!(
+            again.is_empty(),
+            "life {at} did again what was recorded: {again:?}"
+        );
+        let next = lives.get(at + 1).map_or_else(
+            || recorded.keys().copied().collect(),
+            |next| next.recorded.clone(),
+        );
+        assert!(
+            life.recorded.is_subset(&next),
+            "what was recorded stays recorded"
+        );
+        let in_flight = life
+            .executed
+            .iter()
+            .filter(|operation| !next.contains(operation))
+            .count();
+        assert!(
+            in_flight <= SIDE_BY_SIDE,
+            "life {at} left {in_flight} attempts"
+        );
         executions += life.executed.len();
         lost += in_flight;
     }
-    assert!(executions <= expected.len() + lost, "{executions} executions, {lost} in flight at {kills} kills");
+    assert!(
+        executions <= expected.len() + lost,
+        "{executions} executions, {lost} in flight at {kills} kills"
+    );
     let report = store.verify().unwrap();
-    println!("{kills} kills, {executions} executions for {} steps, {report:?}", expected.len());
+    println!(
+        "{kills} kills, {executions} executions for {} steps, {report:?}",
+        expected.len()
+    );
     drop(store);
     std::fs::remove_dir_all(folder).unwrap();
 }

@@ -21,7 +21,13 @@ struct Lines(Arc<Mutex<Vec<String>>>);
 
 impl Lines {
     fn with(&self, part: &str) -> Vec<String> {
-        self.0.lock().unwrap().iter().filter(|line| line.contains(part)).cloned().collect()
+        self.0
+            .lock()
+            .unwrap()
+            .iter()
+            .filter(|line| line.contains(part))
+            .cloned()
+            .collect()
     }
 }
 
@@ -45,7 +51,10 @@ impl Subscriber for Lines {
     fn new_span(&self, span: &Attributes<'_>) -> Id {
         let mut fields = Fields(String::new());
         span.record(&mut fields);
-        self.0.lock().unwrap().push(format!("span {}{}", span.metadata().name(), fields.0));
+        self.0
+            .lock()
+            .unwrap()
+            .push(format!("span {}{}", span.metadata().name(), fields.0));
         Id::from_u64(1)
     }
 
@@ -56,7 +65,10 @@ impl Subscriber for Lines {
     fn event(&self, event: &Event<'_>) {
         let mut fields = Fields(String::new());
         event.record(&mut fields);
-        self.0.lock().unwrap().push(format!("{} {}", event.metadata().level(), fields.0));
+        self.0
+            .lock()
+            .unwrap()
+            .push(format!("{} {}", event.metadata().level(), fields.0));
     }
 
     fn enter(&self, _: &Id) {}
@@ -94,26 +106,71 @@ async fn a_line_appears_once_and_not_when_it_is_replayed() {
     tracing::subscriber::set_global_default(lines.clone()).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let runtime = async || {
-        let store = SledStore::options().durability(Durability::Os).open(folder.path()).unwrap();
-        let builder = Runtime::builder(store).workflow(chatty).workflow(slow).activity(echo);
-        builder.slow_poll(Duration::from_nanos(1)).start().await.unwrap()
+        let store = SledStore::options()
+            .durability(Durability::Os)
+            .open(folder.path())
+            .unwrap();
+        let builder = Runtime::builder(store)
+            .workflow(chatty)
+            .workflow(slow)
+            .activity(echo);
+        builder
+            .slow_poll(Duration::from_nanos(1))
+            .start()
+            .await
+            .unwrap()
     };
     let first = runtime().await;
     first.client().start(chatty, "chatty", ()).await.unwrap();
     let _ = first.drain(Duration::from_secs(10)).await;
     let second = runtime().await;
-    second.client().run(chatty, "chatty").unwrap().result().await.unwrap();
-    second.client().start(slow, "slow", ()).await.unwrap().result().await.unwrap();
+    second
+        .client()
+        .run(chatty, "chatty")
+        .unwrap()
+        .result()
+        .await
+        .unwrap();
+    second
+        .client()
+        .start(slow, "slow", ())
+        .await
+        .unwrap()
+        .result()
+        .await
+        .unwrap();
     drop(second);
 
     for message in ["first run=", "second run=", "third run=", "traced first"] {
-        let seen: Vec<_> = lines.with(message).into_iter().filter(|line| line.starts_with("INFO")).collect();
+        let seen: Vec<_> = lines
+            .with(message)
+            .into_iter()
+            .filter(|line| line.starts_with("INFO"))
+            .collect();
         assert_eq!(seen.len(), 1, "{message}: {seen:?}");
     }
     let logged = lines.with("INFO second");
-    assert!(logged[0].contains("run=chatty") && logged[0].contains("logging.rs"), "{logged:?}");
+    assert!(
+        logged[0].contains("run=chatty") && logged[0].contains("logging.rs"),
+        "{logged:?}"
+    );
     assert_eq!(lines.with("the activity says 1").len(), 1);
-    assert!(lines.with("span activity").iter().any(|span| span.contains("run=chatty operation=1 activity=\"echo\" attempt=1")));
-    assert!(lines.with("span run").iter().any(|span| span.contains("workflow=chatty")));
-    assert!(lines.with("held its thread").iter().any(|line| line.starts_with("WARN") && line.contains("run=slow")));
+    assert!(
+        lines
+            .with("span activity")
+            .iter()
+            .any(|span| span.contains("run=chatty operation=1 activity=\"echo\" attempt=1"))
+    );
+    assert!(
+        lines
+            .with("span run")
+            .iter()
+            .any(|span| span.contains("workflow=chatty"))
+    );
+    assert!(
+        lines
+            .with("held its thread")
+            .iter()
+            .any(|line| line.starts_with("WARN") && line.contains("run=slow"))
+    );
 }

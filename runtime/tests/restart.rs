@@ -21,7 +21,6 @@ struct World {
     gated: AtomicU32,
     /// Is told of each execution of `gated`.
     began: Semaphore,
-
 }
 
 impl Default for World {
@@ -31,14 +30,15 @@ impl Default for World {
             gate: Semaphore::new(0),
             gated: AtomicU32::new(0),
             began: Semaphore::new(0),
-
         }
     }
 }
 
 #[activity(pure)]
 async fn add(acx: &ActivityCx, a: u64, b: u64) -> Result<u64, Failure> {
-    acx.state::<Arc<World>>().added.fetch_add(1, Ordering::SeqCst);
+    acx.state::<Arc<World>>()
+        .added
+        .fetch_add(1, Ordering::SeqCst);
     Ok(a + b)
 }
 
@@ -108,7 +108,11 @@ fn program(folder: &Path, world: &Arc<World>, artifact: &str) -> Builder {
 }
 
 async fn first(folder: &Path, world: &Arc<World>) -> Runtime {
-    let program = program(folder, world, "first").workflow(waits).workflow(waits_once).workflow(naps).workflow(faulty);
+    let program = program(folder, world, "first")
+        .workflow(waits)
+        .workflow(waits_once)
+        .workflow(naps)
+        .workflow(faulty);
     program.start().await.unwrap()
 }
 
@@ -137,13 +141,23 @@ async fn o08_the_end_of_a_process_is_no_failure_of_the_attempt() {
     let (folder, world) = (tempfile::tempdir().unwrap(), Arc::new(World::default()));
     for _ in 0..3 {
         let runtime = first(folder.path(), &world).await;
-        runtime.client().start(waits_once, "once", ()).await.unwrap();
+        runtime
+            .client()
+            .start(waits_once, "once", ())
+            .await
+            .unwrap();
         world.began.acquire().await.unwrap().forget();
         drop(runtime);
     }
     let runtime = first(folder.path(), &world).await;
     world.gate.add_permits(1);
-    let attempt = runtime.client().run(waits_once, "once").unwrap().result().await.unwrap();
+    let attempt = runtime
+        .client()
+        .run(waits_once, "once")
+        .unwrap()
+        .result()
+        .await
+        .unwrap();
     assert_eq!(attempt, 4, "its budget of one failure is not touched");
 }
 
@@ -174,16 +188,24 @@ async fn o51_a_run_that_does_not_fit_is_blocked_and_goes_on_with_code_that_does(
     world.began.acquire().await.unwrap().forget();
     drop(runtime);
 
-    let runtime = program(folder.path(), &world, "second").workflow(next::changed).start().await.unwrap();
+    let runtime = program(folder.path(), &world, "second")
+        .workflow(next::changed)
+        .start()
+        .await
+        .unwrap();
     let client = runtime.client();
     // The attempt goes on by its contract; what it brings is kept (S16).
     world.began.acquire().await.unwrap().forget();
     world.gate.add_permits(1);
     let same = client.run(next::changed, "blocked").unwrap();
-    let Err(RunError::Blocked { code, text, .. }) = same.result().await else { panic!("it is blocked") };
+    let Err(RunError::Blocked { code, text, .. }) = same.result().await else {
+        panic!("it is blocked")
+    };
     assert_eq!(code, "H202");
     insta::assert_snapshot!("blocked", text);
-    let RunState::Blocked { errors } = same.status().await.unwrap().state else { panic!("it is blocked") };
+    let RunState::Blocked { errors } = same.status().await.unwrap().state else {
+        panic!("it is blocked")
+    };
     assert!(errors[0].unfit && errors[0].artifact == "second");
     let history = same.history().await.unwrap().history.text();
     insta::assert_snapshot!("history_of_a_blocked_run", history);
@@ -193,8 +215,17 @@ async fn o51_a_run_that_does_not_fit_is_blocked_and_goes_on_with_code_that_does(
     let executions = world.gated.load(Ordering::SeqCst);
 
     // A program that does not fit does not even try again.
-    let runtime = program(folder.path(), &world, "second").workflow(next::changed).start().await.unwrap();
-    let again = runtime.client().run(next::changed, "blocked").unwrap().result().await;
+    let runtime = program(folder.path(), &world, "second")
+        .workflow(next::changed)
+        .start()
+        .await
+        .unwrap();
+    let again = runtime
+        .client()
+        .run(next::changed, "blocked")
+        .unwrap()
+        .result()
+        .await;
     assert!(matches!(again, Err(RunError::Blocked { .. })));
     drop(runtime);
 
@@ -202,7 +233,11 @@ async fn o51_a_run_that_does_not_fit_is_blocked_and_goes_on_with_code_that_does(
     let run_again = runtime.client().run(waits, run.id().as_str()).unwrap();
     assert_eq!(run_again.result().await.unwrap(), 2);
     assert_eq!(run_again.status().await.unwrap().state, RunState::Completed);
-    assert_eq!(world.gated.load(Ordering::SeqCst), executions, "what came while it was blocked was kept");
+    assert_eq!(
+        world.gated.load(Ordering::SeqCst),
+        executions,
+        "what came while it was blocked was kept"
+    );
     assert_eq!(world.added.load(Ordering::SeqCst), 1);
 }
 
@@ -213,7 +248,9 @@ async fn s14_a_run_whose_code_panicked_is_tried_again_by_the_next_process() {
     let runtime = first(folder.path(), &world).await;
     let run = runtime.client().start(faulty, "panics", ()).await.unwrap();
     world.gate.add_permits(1);
-    let Err(RunError::Blocked { code, text, .. }) = run.result().await else { panic!("it is blocked") };
+    let Err(RunError::Blocked { code, text, .. }) = run.result().await else {
+        panic!("it is blocked")
+    };
     assert_eq!(code, "W101");
     insta::assert_snapshot!("panicked", text);
     drop(runtime);
@@ -234,10 +271,19 @@ async fn s17_a_program_that_lacks_the_workflow_or_an_activity_says_so() {
     world.began.acquire().await.unwrap().forget();
     drop(runtime);
 
-    let runtime = program(folder.path(), &world, "without").workflow(naps).start().await.unwrap();
+    let runtime = program(folder.path(), &world, "without")
+        .workflow(naps)
+        .start()
+        .await
+        .unwrap();
     world.began.acquire().await.unwrap().forget();
     world.gate.add_permits(1);
-    let Err(RunError::Blocked { code, text, .. }) = runtime.client().run(waits, "unknown").unwrap().result().await
+    let Err(RunError::Blocked { code, text, .. }) = runtime
+        .client()
+        .run(waits, "unknown")
+        .unwrap()
+        .result()
+        .await
     else {
         panic!("it is blocked")
     };
@@ -246,13 +292,25 @@ async fn s17_a_program_that_lacks_the_workflow_or_an_activity_says_so() {
     drop(runtime);
 
     let runtime = first(folder.path(), &world).await;
-    assert_eq!(runtime.client().run(waits, "unknown").unwrap().result().await.unwrap(), 2);
+    assert_eq!(
+        runtime
+            .client()
+            .run(waits, "unknown")
+            .unwrap()
+            .result()
+            .await
+            .unwrap(),
+        2
+    );
 }
 
 #[tokio::test]
 async fn parked_runs_that_were_evicted_go_on_when_they_are_woken() {
     let (folder, world) = (tempfile::tempdir().unwrap(), Arc::new(World::default()));
-    let builder = program(folder.path(), &world, "first").workflow(naps).shards(1).warm_runs(4);
+    let builder = program(folder.path(), &world, "first")
+        .workflow(naps)
+        .shards(1)
+        .warm_runs(4);
     let runtime = builder.start().await.unwrap();
     let client = runtime.client();
     let mut runs = Vec::new();
@@ -262,5 +320,9 @@ async fn parked_runs_that_were_evicted_go_on_when_they_are_woken() {
     for run in runs {
         assert_eq!(run.result().await.unwrap(), 7);
     }
-    assert_eq!(world.added.load(Ordering::SeqCst), 120, "a replay does nothing again");
+    assert_eq!(
+        world.added.load(Ordering::SeqCst),
+        120,
+        "a replay does nothing again"
+    );
 }

@@ -48,12 +48,33 @@ fn memory() -> Arc<dyn Store> {
 #[tokio::test]
 async fn what_is_not_registered_is_named() {
     let texts = [
-        Runtime::builder(memory()).workflow(order).start().await.unwrap_err().to_string(),
-        Runtime::builder(memory()).workflow(order).activities((quote, charge)).start().await.unwrap_err().to_string(),
-        Runtime::builder(memory()).workflow(order).workflow(other::order_too).start().await.unwrap_err().to_string(),
+        Runtime::builder(memory())
+            .workflow(order)
+            .start()
+            .await
+            .unwrap_err()
+            .to_string(),
+        Runtime::builder(memory())
+            .workflow(order)
+            .activities((quote, charge))
+            .start()
+            .await
+            .unwrap_err()
+            .to_string(),
+        Runtime::builder(memory())
+            .workflow(order)
+            .workflow(other::order_too)
+            .start()
+            .await
+            .unwrap_err()
+            .to_string(),
     ];
     insta::assert_snapshot!(texts.join("\n---\n"));
-    let complete = Runtime::builder(memory()).workflow(order).workflow(order).activities((quote, charge)).state(Bank);
+    let complete = Runtime::builder(memory())
+        .workflow(order)
+        .workflow(order)
+        .activities((quote, charge))
+        .state(Bank);
     complete.start().await.unwrap();
 }
 
@@ -62,7 +83,9 @@ fn a_start_outside_tokio_says_what_is_missing() {
     let start = Runtime::builder(memory()).start();
     let mut start = std::pin::pin!(start);
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
-    let std::task::Poll::Ready(Err(error)) = start.as_mut().poll(&mut context) else { panic!("it cannot start") };
+    let std::task::Poll::Ready(Err(error)) = start.as_mut().poll(&mut context) else {
+        panic!("it cannot start")
+    };
     assert!(matches!(error, StartupError::NoTokio));
     insta::assert_snapshot!(error);
 }

@@ -1,6 +1,8 @@
 //! All that a workflow may wait for.
 
 #![deny(warnings)]
+// Written in odd ways on purpose. What clippy says of plain code is shown in `tests/lints.rs`.
+#![allow(clippy::all, clippy::cast_possible_truncation, clippy::unwrap_used)]
 #![allow(dead_code)]
 #![allow(async_fn_in_trait)]
 
@@ -14,7 +16,10 @@ async fn ship(_acx: &ActivityCx, n: u32) -> Result<u32, Failure> {
 }
 
 #[durable]
-async fn generic<T: Into<u32> + 'static, const N: usize>(cx: &Cx, all: [T; N]) -> Result<u32, Error> {
+async fn generic<T: Into<u32> + 'static, const N: usize>(
+    cx: &Cx,
+    all: [T; N],
+) -> Result<u32, Error> {
     let mut sum = 0;
     for one in all {
         sum += ship(cx, one.into()).await?;
@@ -23,7 +28,13 @@ async fn generic<T: Into<u32> + 'static, const N: usize>(cx: &Cx, all: [T; N]) -
 }
 
 #[durable]
-async fn borrows<'a>(cx: &Cx, a: &'a str, b: &String, mut list: Vec<u32>, (c, _d): (u32, u8)) -> Result<&'a str, Error> {
+async fn borrows<'a>(
+    cx: &Cx,
+    a: &'a str,
+    b: &String,
+    mut list: Vec<u32>,
+    (c, _d): (u32, u8),
+) -> Result<&'a str, Error> {
     list.push(ship(cx, c).await?);
     if b.is_empty() {
         return Ok(a);
@@ -92,7 +103,11 @@ impl Restock for Shop {
 }
 
 fn boxed<'a>(cx: &'a Cx, fast: bool) -> BoxDurable<'a, Result<u32, Error>> {
-    if fast { BoxDurable::new(generic(cx, [1_u32])) } else { BoxDurable::new(again(cx, 3)) }
+    if fast {
+        BoxDurable::new(generic(cx, [1_u32]))
+    } else {
+        BoxDurable::new(again(cx, 3))
+    }
 }
 
 #[workflow]
@@ -164,9 +179,13 @@ async fn work(cx: &Cx, n: u32) -> Result<u32, Error> {
         (1, _) if ship(cx, 2).await? == 2 => {}
         _ => return Ok(ship(cx, 1).await?),
     }
-    let Ok(_p) = ship(cx, 1).await else { return Ok(0) };
+    let Ok(_p) = ship(cx, 1).await else {
+        return Ok(0);
+    };
     let q = [(ship(cx, 1)).await?, 2][ship(cx, 0).await? as usize];
-    let _r = Shop { size: ship(cx, 1).await? };
+    let _r = Shop {
+        size: ship(cx, 1).await?,
+    };
     'outer: loop {
         while ship(cx, 1).await? > 1 {
             break 'outer;
@@ -178,11 +197,33 @@ async fn work(cx: &Cx, n: u32) -> Result<u32, Error> {
     async fn plain() {}
     drop(plain());
 
-    Ok(a + b + c + d + e + f + g? + h? + i + j + k + task.await? + l.len() as u32 + m[0] + n[0] + o.len() as u32 + q)
+    Ok(a + b
+        + c
+        + d
+        + e
+        + f
+        + g?
+        + h?
+        + i
+        + j
+        + k
+        + task.await?
+        + l.len() as u32
+        + m[0]
+        + n[0]
+        + o.len() as u32
+        + q)
 }
 
 pub(crate) fn main() {
-    let callees: Vec<_> = work::GRAPH.callees.iter().map(|callee| (callee.name, callee.kind)).collect();
-    assert!(callees.contains(&("ship", perennial::CalleeKind::Activity)), "{callees:?}");
+    let callees: Vec<_> = work::GRAPH
+        .callees
+        .iter()
+        .map(|callee| (callee.name, callee.kind))
+        .collect();
+    assert!(
+        callees.contains(&("ship", perennial::CalleeKind::Activity)),
+        "{callees:?}"
+    );
     assert!(work::GRAPH.file.ends_with("awaits.rs"));
 }

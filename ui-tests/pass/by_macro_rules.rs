@@ -1,6 +1,8 @@
 //! Workflows and activities that `macro_rules` write, with all kinds of fragments.
 
 #![deny(warnings)]
+// Written in odd ways on purpose. What clippy says of plain code is shown in `tests/lints.rs`.
+#![allow(clippy::all, clippy::cast_possible_truncation, clippy::unwrap_used)]
 #![allow(dead_code)]
 
 use perennial::prelude::*;

@@ -1,6 +1,8 @@
 //! `#[cfg]` on items and on arguments: what is configured away leaves nothing behind.
 
 #![deny(warnings)]
+// Written in odd ways on purpose. What clippy says of plain code is shown in `tests/lints.rs`.
+#![allow(clippy::all, clippy::cast_possible_truncation, clippy::unwrap_used)]
 #![allow(dead_code)]
 
 use perennial::prelude::*;
@@ -17,7 +19,11 @@ async fn some(
 }
 
 #[activity(pure)]
-async fn one_left(_acx: &ActivityCx, #[cfg(any())] gone: Missing, #[cfg(not(any()))] left: String) -> Result<String, Failure> {
+async fn one_left(
+    _acx: &ActivityCx,
+    #[cfg(any())] gone: Missing,
+    #[cfg(not(any()))] left: String,
+) -> Result<String, Failure> {
     Ok(left)
 }
 
@@ -71,6 +77,9 @@ fn input_of<A: perennial::Activity>() -> &'static str {
 pub(crate) fn main() {
     assert_eq!(input_of::<some>(), "(u32, u32, u32)");
     assert_eq!(input_of::<one_left>(), "alloc::string::String");
-    assert_eq!(std::any::type_name::<<none_left as perennial::Workflow>::Input>(), "()");
+    assert_eq!(
+        std::any::type_name::<<none_left as perennial::Workflow>::Input>(),
+        "()"
+    );
     assert_eq!(all::NAME, "all");
 }

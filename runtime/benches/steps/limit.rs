@@ -17,13 +17,22 @@ pub struct Limit {
 
 impl Limit {
     pub fn new(folder: &Path) -> Self {
-        let file = File::options().create(true).truncate(false).read(true).write(true).open(folder.join("limit")).unwrap();
+        let file = File::options()
+            .create(true)
+            .truncate(false)
+            .read(true)
+            .write(true)
+            .open(folder.join("limit"))
+            .unwrap();
         let zeros = vec![0; 1 << 20];
         for at in 0..SIZE >> 20 {
             file.write_all_at(&zeros, at << 20).unwrap();
         }
         file.sync_all().unwrap();
-        Self { file, at: AtomicU64::new(0) }
+        Self {
+            file,
+            at: AtomicU64::new(0),
+        }
     }
 
     fn write(&self, records: usize) {
@@ -62,7 +71,10 @@ impl Limit {
                 let (commit, stop) = (commit.clone(), &stop);
                 scope.spawn(move || {
                     let (done, dones) = channel();
-                    while !stop.load(Ordering::Relaxed) && commit.send(done.clone()).is_ok() && dones.recv().is_ok() {}
+                    while !stop.load(Ordering::Relaxed)
+                        && commit.send(done.clone()).is_ok()
+                        && dones.recv().is_ok()
+                    {}
                 });
             }
             drop(commit);

@@ -33,14 +33,22 @@ struct Options {
 }
 
 fn options() -> Options {
-    let mut options =
-        Options { json: false, folder: PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("steps"), rounds: 5 };
+    let mut options = Options {
+        json: false,
+        folder: PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("steps"),
+        rounds: 5,
+    };
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--json" => options.json = true,
             "--dir" => options.folder = arguments.next().expect("--dir needs a folder").into(),
-            "--rounds" => options.rounds = arguments.next().and_then(|n| n.parse().ok()).expect("--rounds needs a number"),
+            "--rounds" => {
+                options.rounds = arguments
+                    .next()
+                    .and_then(|n| n.parse().ok())
+                    .expect("--rounds needs a number")
+            }
             // What cargo itself passes on.
             "--bench" => {}
             other => panic!("unknown argument {other}; see the head of benches/steps/main.rs"),
@@ -53,17 +61,29 @@ fn options() -> Options {
 const SLICE: Duration = Duration::from_millis(1_500);
 
 fn main() {
-    let Options { json, folder, rounds } = options();
+    let Options {
+        json,
+        folder,
+        rounds,
+    } = options();
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).unwrap();
-    let tokio = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let tokio = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .unwrap();
     let limit = limit::Limit::new(&folder);
     if !json {
         println!("{}", report::machine(&folder, limit.sync_microseconds()));
     }
 
     let store: Arc<dyn Store> = Arc::new(SledStore::open(folder.join("store")).unwrap());
-    let runtime = tokio.block_on(async { workload::register(Runtime::builder(Arc::clone(&store))).start().await.unwrap() });
+    let runtime = tokio.block_on(async {
+        workload::register(Runtime::builder(Arc::clone(&store)))
+            .start()
+            .await
+            .unwrap()
+    });
     let client = runtime.client();
     // Once unmeasured, so that files have their size and caches are warm.
     tokio.block_on(workload::ten_steps(&client, 64, SLICE / 3));
@@ -81,14 +101,27 @@ fn main() {
 
     let store = SledStore::open(folder.join("store")).unwrap();
     let memory: Vec<f64> = (0..rounds).map(|_| replay::from_memory(&history)).collect();
-    let disk: Vec<f64> = (0..rounds).map(|_| replay::from_store(&store, &history)).collect();
+    let disk: Vec<f64> = (0..rounds)
+        .map(|_| replay::from_store(&store, &history))
+        .collect();
 
-    let ratio = |a: &[f64], b: &[f64]| median(&a.iter().zip(b).map(|(a, b)| a / b).collect::<Vec<_>>());
+    let ratio =
+        |a: &[f64], b: &[f64]| median(&a.iter().zip(b).map(|(a, b)| a / b).collect::<Vec<_>>());
     let lines = [
         Line::new("limit_1", median(&limit_1), "commits/s", None),
         Line::new("limit_64", median(&limit_64), "commits/s", None),
-        Line::new("steps_1", median(&steps_1), "steps/s", Some(ratio(&steps_1, &limit_1))),
-        Line::new("steps_64", median(&steps_64), "steps/s", Some(ratio(&steps_64, &limit_64))),
+        Line::new(
+            "steps_1",
+            median(&steps_1),
+            "steps/s",
+            Some(ratio(&steps_1, &limit_1)),
+        ),
+        Line::new(
+            "steps_64",
+            median(&steps_64),
+            "steps/s",
+            Some(ratio(&steps_64, &limit_64)),
+        ),
         Line::new("flat_10000", flat, "ratio", Some(flat)),
         Line::new("replay_memory", median(&memory), "events/s", None),
         Line::new("replay_disk", median(&disk), "events/s", None),

@@ -34,7 +34,14 @@ pub fn from_store(store: &dyn Store, history: &History) -> f64 {
     let began = Instant::now();
     let mut machine = machine();
     while !machine.is_finished() {
-        let units: Vec<Unit> = store.history(&history.run, history.generation, machine.next_event(), 1_000).unwrap();
+        let units: Vec<Unit> = store
+            .history(
+                &history.run,
+                history.generation,
+                machine.next_event(),
+                1_000,
+            )
+            .unwrap();
         for unit in units {
             machine.replay(unit).unwrap();
         }

@@ -20,7 +20,11 @@ pub fn machine(folder: &Path, sync: f64) -> String {
     });
     let file_system = mount.max().map_or("unknown", |(_, kind)| kind);
     let load = read("/proc/loadavg");
-    let load = load.split(' ').next().filter(|load| !load.is_empty()).unwrap_or("unknown");
+    let load = load
+        .split(' ')
+        .next()
+        .filter(|load| !load.is_empty())
+        .unwrap_or("unknown");
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
     format!("file system {file_system}, {sync:.0} µs a sync, {cores} cores, load {load}\n")
 }
@@ -35,18 +39,37 @@ pub struct Line {
 
 impl Line {
     pub fn new(name: &'static str, value: f64, unit: &'static str, ratio: Option<f64>) -> Self {
-        Self { name, value, unit, ratio }
+        Self {
+            name,
+            value,
+            unit,
+            ratio,
+        }
     }
 
     pub fn json(&self) -> String {
-        let Self { name, value, unit, ratio } = self;
+        let Self {
+            name,
+            value,
+            unit,
+            ratio,
+        } = self;
         let round = |number: f64| (number * 1_000.0).round() / 1_000.0;
         serde_json::json!({ "name": name, "value": round(*value), "unit": unit, "ratio": ratio.map(round) }).to_string()
     }
 
     pub fn table(&self) -> String {
-        let Self { name, value, unit, ratio } = self;
-        let value = if *value < 100.0 { format!("{value:.2}") } else { format!("{value:.0}") };
+        let Self {
+            name,
+            value,
+            unit,
+            ratio,
+        } = self;
+        let value = if *value < 100.0 {
+            format!("{value:.2}")
+        } else {
+            format!("{value:.0}")
+        };
         let ratio = ratio.map(|ratio| format!("{ratio:.3}")).unwrap_or_default();
         format!("{name:<16}{value:>12} {unit:<10}{ratio:>8}")
     }

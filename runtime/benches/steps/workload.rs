@@ -49,7 +49,13 @@ pub async fn wide(cx: &Cx, width: u64) -> Result<u64, Error> {
 static TIMES: std::sync::LazyLock<Times> = std::sync::LazyLock::new(Times::default);
 
 pub fn register(builder: Builder) -> Builder {
-    builder.workflow(ten).workflow(long).workflow(wide).activities((nothing, timed)).state(TIMES.clone()).artifact("bench")
+    builder
+        .workflow(ten)
+        .workflow(long)
+        .workflow(wide)
+        .activities((nothing, timed))
+        .state(TIMES.clone())
+        .artifact("bench")
 }
 
 /// Steps per second with `in_flight` runs at a time.
@@ -63,7 +69,13 @@ pub async fn ten_steps(client: &Client, in_flight: usize, time: Duration) -> f64
             let mut steps = 0_u64;
             while began.elapsed() < time {
                 let id = format!("ten-{}", NEXT.fetch_add(1, Ordering::Relaxed));
-                client.start(ten, id, 0).await.unwrap().result().await.unwrap();
+                client
+                    .start(ten, id, 0)
+                    .await
+                    .unwrap()
+                    .result()
+                    .await
+                    .unwrap();
                 steps += 10;
             }
             steps
@@ -78,7 +90,13 @@ pub async fn fan_out(client: &Client, times: usize) -> f64 {
     let mut took = Vec::new();
     for n in 0..times {
         let began = Instant::now();
-        client.start(wide, format!("wide-{n}"), 100).await.unwrap().result().await.unwrap();
+        client
+            .start(wide, format!("wide-{n}"), 100)
+            .await
+            .unwrap()
+            .result()
+            .await
+            .unwrap();
         took.push(began.elapsed().as_secs_f64() * 1e3);
     }
     crate::report::median(&took)
@@ -89,12 +107,24 @@ const STEPS: usize = 10_000;
 /// The time of the last thousand steps of a long run divided by that of the first thousand.
 pub async fn long_run(client: &Client) -> f64 {
     TIMES.0.lock().unwrap().clear();
-    client.start(long, "long", STEPS as u64).await.unwrap().result().await.unwrap();
+    client
+        .start(long, "long", STEPS as u64)
+        .await
+        .unwrap()
+        .result()
+        .await
+        .unwrap();
     let times = TIMES.0.lock().unwrap();
     let span = |from: usize, to: usize| times[to].duration_since(times[from]).as_secs_f64();
     span(STEPS - 1_001, STEPS - 1) / span(0, 1_000)
 }
 
 pub async fn long_history(client: &Client) -> History {
-    client.run(long, "long").unwrap().history().await.unwrap().history
+    client
+        .run(long, "long")
+        .unwrap()
+        .history()
+        .await
+        .unwrap()
+        .history
 }

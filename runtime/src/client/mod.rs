@@ -13,9 +13,9 @@ use serde::Serialize;
 
 pub use list::{List, RunPage};
 pub use run::RunHandle;
-pub use start::{Reuse, Start, generate_run_id};
+pub use start::{Start, generate_run_id};
 
-use crate::engine::Shared;
+use crate::engine::{Reuse, Shared};
 use crate::error::{ReadError, StartError, Unavailable};
 use crate::store::{AttemptRecord, BlockedRecord, Head, Loaded, Status, StoreError};
 

@@ -10,7 +10,7 @@ use perennial::{InvalidId, RunId, RunKey, Workflow};
 use tokio::sync::oneshot;
 
 use super::{Client, RunHandle};
-use crate::engine::{Message, Shared, StartReply, StartRequest};
+use crate::engine::{Message, Reuse, Shared, StartReply, StartRequest};
 use crate::error::{StartError, Unavailable};
 
 /// An id that no other run has, for runs that nobody needs to find by name: a random UUID.
@@ -33,19 +33,6 @@ pub fn generate_run_id() -> RunId {
         Ok(Err(invalid)) => unreachable!("a UUID is a valid id: {invalid}"),
         Err(error) => panic!("the system has no random numbers to give: {error}"),
     }
-}
-
-/// What a start does where there is a finished run of that id.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Reuse {
-    /// It is that run, if workflow and input are the same.
-    #[default]
-    Never,
-    /// The run begins anew, as its next generation, with whatever input.
-    AfterFinish,
-    /// The same, but only if it has failed.
-    AfterFailure,
 }
 
 /// A start, to be awaited. See [`Client::start`].

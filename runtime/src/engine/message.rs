@@ -6,8 +6,8 @@ use perennial::value::{Digest, Value};
 use perennial::{RunKey, Timestamp, WorkflowDefinition};
 use tokio::sync::{mpsc, oneshot};
 
+use super::reuse::Reuse;
 use crate::activity::{AttemptReport, Slot, Waiting};
-use crate::client::Reuse;
 use crate::error::Unavailable;
 use crate::store::{Created, Head, Status, StoreError};
 

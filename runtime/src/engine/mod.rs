@@ -13,6 +13,7 @@ mod commit;
 mod dispatch;
 mod message;
 mod open;
+mod reuse;
 mod run;
 mod settle;
 mod shard;
@@ -31,6 +32,8 @@ use crate::activity::Slots;
 use crate::clock::Clock;
 use crate::registry::Registry;
 use crate::store::{Owner, Store, StoreError};
+
+pub use reuse::Reuse;
 
 pub(crate) use message::{Message, StartReply, StartRequest, WaitError};
 use threads::Threads;

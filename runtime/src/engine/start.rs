@@ -11,18 +11,8 @@ use super::message::{Message, StartReply, StartRequest};
 use super::open::entropy;
 use super::run::{After, BlockedNow, Input, Run, Stage};
 use super::shard::Shard;
-use crate::client::Reuse;
 use crate::error::Unavailable;
-use crate::store::{BlockedChange, Create, Head, Status};
-
-/// Whether a run that stands like this begins anew.
-fn begins_anew(reuse: Reuse, status: Status) -> bool {
-    match reuse {
-        Reuse::Never => false,
-        Reuse::AfterFinish => status.is_finished(),
-        Reuse::AfterFailure => status == Status::Failed,
-    }
-}
+use crate::store::{BlockedChange, Create, Head};
 
 impl Shard {
     /// Begins a run, or answers with the one that there is.
@@ -53,7 +43,7 @@ impl Shard {
             Err(error) => {
                 let _ = request.reply.send(Err(error.into()));
             }
-            Ok(Some(loaded)) if !begins_anew(request.reuse, loaded.head.status) => {
+            Ok(Some(loaded)) if !request.reuse.begins_anew(loaded.head.status) => {
                 let _ = request.reply.send(Ok(StartReply::Exists(loaded.head)));
             }
             Ok(loaded) => self.create(request, loaded.map(|loaded| loaded.head)),

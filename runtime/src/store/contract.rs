@@ -321,7 +321,7 @@ pub struct DueTimer {
 pub struct AttemptRecord {
     /// The operation's number.
     pub operation: u64,
-    /// The attempt's number, from 1.
+    /// The attempt's number, from 1; 0 where the task was gone when its result was put here.
     pub attempt: u32,
     /// What became of it.
     pub outcome: AttemptOutcome,

@@ -120,7 +120,9 @@ fn lend(signature: &mut Signature) {
         && let Type::Reference(reference) = &mut *context.ty
     {
         let span = reference.and_token.span;
-        reference.lifetime.get_or_insert_with(|| Lifetime::new("'static", span));
+        reference
+            .lifetime
+            .get_or_insert_with(|| Lifetime::new("'static", span));
     }
 }
 
