@@ -5,6 +5,8 @@
 //!
 //! `PERENNIAL_EXPAND=charge_card cargo check` prints what the attribute on `charge_card` made of it.
 
+#![warn(missing_docs)]
+
 use proc_macro::TokenStream;
 
 /// A workflow: a function that is replayed from its history and goes on where it stopped.

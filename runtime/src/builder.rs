@@ -18,6 +18,11 @@ use crate::registry::{Incomplete, Registry};
 use crate::store::{Durability, MAX_NAME_BYTES, OpenError, SledStore, Store, StoreError};
 
 /// What a runtime can keep its runs in: a folder for the embedded store, or a [`Store`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not something that a runtime can keep its runs in",
+    label = "expected a folder or a store",
+    note = "a folder is a text or a path, as in `Runtime::builder(\"./data\")`; a store implements `perennial_runtime::store::Store`"
+)]
 pub trait IntoStore {
     /// What it is.
     fn into_source(self) -> StoreSource;

@@ -4,6 +4,8 @@
 //! and activities of your program, and the state that your activities need. [`Client`] starts runs and asks
 //! about them.
 
+#![warn(missing_docs)]
+
 mod activity;
 mod builder;
 mod client;
@@ -23,3 +25,4 @@ pub use engine::Reuse;
 pub use error::{Drained, ReadError, RunError, StartError, Unavailable};
 pub use registry::Incomplete;
 pub use runtime::Runtime;
+pub use store::Status;

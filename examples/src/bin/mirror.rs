@@ -266,7 +266,7 @@ fn show_events(progress: &Arc<Progress>) {
         .and_then(|text| text.parse::<Targets>().ok());
     let filter = asked.unwrap_or_else(|| {
         // Its errors reach the user as the run's.
-        let blocked = "perennial_runtime::engine::block";
+        let blocked = "perennial::blocked";
         Targets::new()
             .with_default(Level::WARN)
             .with_target(blocked, LevelFilter::OFF)

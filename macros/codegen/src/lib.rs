@@ -10,8 +10,10 @@
 //! | lower  | awaits get a type check and a call site; callees are collected   | `lower` |
 //! | expand | the items are put together                                       | `expand` |
 //!
-//! All findings go into one sink ([`errors`]) and the item is emitted whatever was found, so
+//! All findings go into one sink (`errors`) and the item is emitted whatever was found, so
 //! one mistake gives one error and no "cannot find function" follows from it.
+
+#![warn(missing_docs)]
 
 mod attributes;
 mod callees;

@@ -13,7 +13,7 @@ use crate::store::{BlockedChange, BlockedRecord, TaskChange};
 impl Shard {
     /// Blocks the run: its history stays as it is, what it was to be told is kept in its queue.
     pub(super) fn block(&mut self, key: &RunKey, error: &Blocked) {
-        tracing::error!(run = %key, code = error.code(), "{error}");
+        tell(key, error);
         let now = self.shared.clock.now();
         let record = record_of(error, &self.shared.artifact, now);
         let Some(run) = self.touch(key).filter(|run| !run.ended) else {
@@ -33,6 +33,11 @@ impl Shard {
 /// The longest text of an error that is kept, in bytes. Its parts are short, so that this is never reached but
 /// by names beyond all proportion; a record that the store refused would be written again and again.
 const MOST_TEXT: usize = 64 << 10;
+
+/// Says it to people, under a target of its own: a program that shows the error itself turns that off.
+pub(super) fn tell(run: &RunKey, error: &Blocked) {
+    tracing::error!(target: "perennial::blocked", run = %run, code = error.code(), "{error}");
+}
 
 /// The record of the error.
 pub(super) fn record_of(error: &Blocked, artifact: &str, at: Timestamp) -> BlockedRecord {

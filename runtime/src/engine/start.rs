@@ -6,7 +6,7 @@ use perennial::history::{Observation, SEMANTICS, Started};
 use perennial::machine::Machine;
 
 use super::advance::{apply, observe};
-use super::block::record_of;
+use super::block::{record_of, tell};
 use super::message::{Message, StartReply, StartRequest};
 use super::open::entropy;
 use super::run::{After, BlockedNow, Input, Run, Stage};
@@ -99,7 +99,7 @@ impl Shard {
                 }
             }
             Err(error) => {
-                tracing::error!(run = %key, code = error.code(), "{error}");
+                tell(&key, &error);
                 run.blocked = Some(BlockedNow::of(&error));
                 run.was_blocked = true;
                 run.changes.next_operation = Some(first_operation);

@@ -33,7 +33,7 @@ macro_rules! join {
 
 /// Waits for all of up to twelve futures that give results, and gives a tuple of their values, or the first
 /// error: of two that come with the same event, the one that stands first. The others are dropped then, and
-/// that is recorded.
+/// that is recorded. All errors are of one type: `async { Ok::<_, Error>(call.await?) }` makes one of it.
 ///
 /// ```
 /// # use perennial::prelude::*;
