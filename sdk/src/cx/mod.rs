@@ -24,6 +24,9 @@ use crate::{Namespace, RunId};
 /// `#[durable]` helpers. The reference is copied freely, into closures and `async move` blocks too, those
 /// for [`spawn`](Cx::spawn) and [`JoinSet`](crate::JoinSet) included: it is good for as long as the run is
 /// in memory. (A `#[durable]` helper that spawns such blocks says so: `cx: &'static Cx`.)
+///
+/// It must not be kept outside the workflow, in a static or a thread-local: handles are used again, and
+/// this one may belong to another run later.
 #[derive(Clone)]
 pub struct Cx(RefCell<Option<Rc<Core>>>);
 
