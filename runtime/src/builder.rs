@@ -64,7 +64,6 @@ macro_rules! folder {
 folder!(&str String &String PathBuf &PathBuf &Path);
 
 /// A runtime that could not be started.
-#[derive(Debug)]
 #[non_exhaustive]
 pub enum StartupError {
     /// Something that it needs was not registered.
@@ -88,6 +87,13 @@ impl fmt::Display for StartupError {
                  help: call `start` in an async function under `#[tokio::main]`",
             ),
         }
+    }
+}
+
+/// As its text: a `main` that returns an error shows it like this.
+impl fmt::Debug for StartupError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -9,7 +9,7 @@ use perennial::{InvalidId, RunKey};
 use crate::store::{Status, StoreError};
 
 /// A run that could not be started.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub enum StartError {
     /// The id cannot be used.
@@ -50,7 +50,7 @@ pub enum StartError {
 }
 
 /// The store or the engine could not do it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Unavailable {
     /// The store said no.
@@ -83,6 +83,13 @@ impl fmt::Display for Unavailable {
                  help: ask again with the same id once a runtime is there; nothing is done twice",
             ),
         }
+    }
+}
+
+/// As its text: a `main` that returns an error shows it like this.
+impl fmt::Debug for Unavailable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 
@@ -158,6 +165,13 @@ fn cut(digest: &str) -> &str {
     digest.get(..12).unwrap_or(digest)
 }
 
+/// As its text: a `main` that returns an error shows it like this.
+impl fmt::Debug for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
 impl std::error::Error for StartError {}
 
 impl From<InvalidId> for StartError {
@@ -173,7 +187,7 @@ impl From<StoreError> for StartError {
 }
 
 /// A run that gave no result.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub enum RunError<E> {
     /// It returned an error.
@@ -217,10 +231,17 @@ impl<E: fmt::Display> fmt::Display for RunError<E> {
     }
 }
 
-impl<E: fmt::Debug + fmt::Display> std::error::Error for RunError<E> {}
+/// As its text: a `main` that returns an error shows it like this.
+impl<E: fmt::Display> fmt::Debug for RunError<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl<E: fmt::Display> std::error::Error for RunError<E> {}
 
 /// Something about a run that could not be read.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ReadError {
     /// The id cannot be used.
@@ -251,6 +272,13 @@ impl fmt::Display for ReadError {
             ),
             Self::Unavailable(error) => error.fmt(f),
         }
+    }
+}
+
+/// As its text: a `main` that returns an error shows it like this.
+impl fmt::Debug for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

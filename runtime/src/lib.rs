@@ -3,6 +3,8 @@
 //! [`Runtime::builder`] takes a folder (for the embedded store) or a [store](store::Store), the workflows
 //! and activities of your program, and the state that your activities need. [`Client`] starts runs and asks
 //! about them.
+//!
+//! References such as (S6) or (O13) in these pages number the rules of the project's design.
 
 #![warn(missing_docs)]
 

@@ -88,7 +88,7 @@ impl Registry {
 }
 
 /// What a program lacks.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Incomplete {
     /// Different functions under one name.
@@ -128,6 +128,13 @@ impl fmt::Display for Incomplete {
             }
         }
         Ok(())
+    }
+}
+
+/// As its text: a `main` that returns an error shows it like this.
+impl fmt::Debug for Incomplete {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

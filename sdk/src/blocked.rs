@@ -75,8 +75,10 @@ pub struct Panicked {
     pub run: String,
     /// The workflow.
     pub workflow: &'static str,
-    /// The number of the event that the code was about to cause.
+    /// The number of the last event in the history; 0: there is none.
     pub event: u64,
+    /// The await that the code had passed last since that event, where it had passed one.
+    pub site: Option<CallSite>,
     /// What the panic said.
     pub message: String,
 }
@@ -87,14 +89,23 @@ impl fmt::Display for Panicked {
             run,
             workflow,
             event,
+            site,
             message,
         } = self;
         write!(
             f,
-            "run {run} ({workflow}) is blocked: the workflow's code panicked before event {event} [W101]\n\n  \
-             {}\n\nNothing was changed. The run is tried again when a program is started that has the cause \
-             repaired.",
-            indent(message, 2)
+            "run {run} ({workflow}) is blocked: the workflow's code panicked "
+        )?;
+        match event {
+            0 => f.write_str("at its beginning")?,
+            event => write!(f, "after event {event}")?,
+        }
+        write!(f, " [W101]\n\n  {}\n", indent(message, 2))?;
+        if let Some(site) = site {
+            writeln!(f, "\n  after the await at {site} in {}", site.function)?;
+        }
+        f.write_str(
+            "\nNothing was changed. The run is tried again when a program is started that has the cause repaired.",
         )
     }
 }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub const MAX_ID_LENGTH: usize = 128;
 
 /// An id that cannot be used, with what is wrong with it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InvalidId {
     /// What the id was meant to name: `run`, `namespace` or `operation`.
@@ -70,6 +70,13 @@ impl fmt::Display for InvalidId {
             }
         }
         f.write_str("\n\nhelp: use letters, digits and `.` `_` `:` `-`, at most 128 of them")
+    }
+}
+
+/// As its text: a `main` that returns an error shows it like this.
+impl fmt::Debug for InvalidId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -99,16 +99,16 @@ impl IncompatibleKind {
                  `#[serde(default)]` and `#[serde(alias = \"..\")]` keep old values readable."
             }
             Self::Changed | Self::ChangedInput | Self::Removed => {
-                "The run goes on when a program is started that decides what was recorded: put it back, or start the \
-                 program that recorded it again."
+                "The run goes on when a program is started that decides what was recorded: put it back, or start again \
+                 the program that recorded it."
             }
             Self::Inserted => {
-                "The run goes on when a program is started that does not decide this here: take it out, or start the \
-                 program that recorded the history again."
+                "The run goes on when a program is started that does not decide this here: take it out, or start again \
+                 the program that recorded the history."
             }
             Self::LeftOver => {
                 "The run goes on when a program is started that does not end here: put back what followed, or start \
-                 the program that recorded it again."
+                 again the program that recorded it."
             }
         }
     }

@@ -34,6 +34,9 @@
 //! * [`history`]: events and their forms. [`machine`]: the replay machine, for those who write drivers.
 //!
 //! This crate knows no clock, thread, file or socket: those belong to drivers.
+//!
+//! References such as (S6), (O13) or (M22) in these pages number the rules of the project's design, so that
+//! code, tests and texts can cite the same one.
 
 #![warn(missing_docs)]
 

@@ -151,7 +151,7 @@ fn s17_all_fields_are_data() {
           differs     .cents: 1 became nothing
           one more thing
 
-    Nothing was changed. The run goes on when a program is started that decides what was recorded: put it back, or start the program that recorded it again.
+    Nothing was changed. The run goes on when a program is started that decides what was recorded: put it back, or start again the program that recorded it.
     ");
     let text = serde_json::to_string_pretty(&blocked).unwrap();
     insta::assert_snapshot!(text, @r#"

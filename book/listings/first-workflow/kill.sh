@@ -1,1 +1,1 @@
-pkill -KILL trip
+pkill -KILL -x trip

@@ -26,11 +26,13 @@ pub struct Declined {
 }
 // ANCHOR_END: types
 
+// ANCHOR: display
 impl fmt::Display for Declined {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the card was declined: {}", self.why)
     }
 }
+// ANCHOR_END: display
 
 impl std::error::Error for Declined {}
 
@@ -146,3 +148,47 @@ pub async fn pay_now_or_never(cx: &Cx, order: Order) -> Result<Receipt, Error> {
     Ok(receipt)
 }
 // ANCHOR_END: overrides
+
+// ANCHOR: own_error
+/// Why nothing was sold. Who started the run can match it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum NotSold {
+    Declined(String),
+    Failed(String),
+    Cancelled,
+}
+
+impl fmt::Display for NotSold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Declined(why) => write!(f, "not sold, {why}"),
+            Self::Failed(what) => write!(f, "not sold: {what}"),
+            Self::Cancelled => f.write_str("not sold, since the run was cancelled"),
+        }
+    }
+}
+
+// For `?` on `charge_card(..).await`.
+impl From<ActivityError<Declined>> for NotSold {
+    fn from(error: ActivityError<Declined>) -> Self {
+        match error {
+            ActivityError::Rejected(Declined { why }) => Self::Declined(why),
+            ActivityError::Cancelled => Self::Cancelled,
+            other => Self::Failed(other.to_string()),
+        }
+    }
+}
+
+// For `?` on `cx.sleep(..).await`.
+impl From<Cancelled> for NotSold {
+    fn from(_: Cancelled) -> Self {
+        Self::Cancelled
+    }
+}
+
+#[workflow]
+pub async fn sell(cx: &Cx, order: Order) -> Result<Receipt, NotSold> {
+    cx.sleep(millis(5)).await?; // time to change one's mind
+    Ok(charge_card(cx, order).await?)
+}
+// ANCHOR_END: own_error

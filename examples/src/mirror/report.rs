@@ -77,7 +77,7 @@ impl Report {
 pub fn this_process(plan: &Plan, report: &Report, counts: &Counts) -> String {
     let before = report.files() - counts.copied - counts.in_place;
     let mut text = format!("mirrored {} to {}\n", plan.source, plan.target);
-    text += &row("in the mirror", &content(report));
+    text += &row("of the source", &content(report));
     text += &row("copied by this process", &tally(counts.copied));
     if counts.in_place.files > 0 {
         text += &row("found there, complete", &tally(counts.in_place));
@@ -99,7 +99,7 @@ pub fn finished_before(plan: &Plan, report: &Report, finished: Timestamp) -> Str
         plan.source, plan.target
     );
     text += &row("finished", &format!("{finished}, after {}", took(report)));
-    text += &row("in the mirror", &content(report));
+    text += &row("of the source", &content(report));
     text += &row("copied", &tally(report.copied));
     if report.in_place.files > 0 {
         text += &row("found there, complete", &tally(report.in_place));

@@ -21,7 +21,7 @@ pub use join_set::JoinSet;
 pub use select::{Either, race};
 pub use task::Task;
 
-use crate::machine::{SITE, judged};
+use crate::machine::{SITE, judged, pass};
 use crate::workflow::Site;
 
 /// Something that a workflow may wait for, since its history records how it ends.
@@ -106,6 +106,9 @@ impl<F: Future> Future for At<F> {
         let outer = Outer(SITE.replace(Some(this.site)));
         let result = judged(|| this.future.poll(context));
         drop(outer);
+        if result.is_ready() {
+            pass(this.site);
+        }
         result
     }
 }

@@ -4,7 +4,7 @@ use std::any::Any;
 
 use super::core::Core;
 use super::state::State;
-use super::waits::{polled_too_often, take_foreign};
+use super::waits::{passed, polled_too_often, take_foreign};
 use super::{MAX_EVENTS, MAX_SPAWN_DEPTH};
 use crate::incompatible::IncompatibleKind;
 use crate::prose::shorten;
@@ -51,7 +51,8 @@ impl Core {
         Blocked::Panicked(Panicked {
             run: state.run_text(),
             workflow: state.workflow,
-            event: state.event(),
+            event: state.unit.saturating_sub(1),
+            site: passed().map(|site| state.call_site(site)),
             message: shorten(message, MAX_PANIC_TEXT),
         })
     }

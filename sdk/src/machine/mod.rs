@@ -28,7 +28,7 @@ pub(crate) use flag::Board;
 pub(crate) use handle::{Handle, Until};
 pub(crate) use state::Resolution;
 pub(crate) use tasks::TaskId;
-pub(crate) use waits::{judged, may_poll, wait};
+pub(crate) use waits::{judged, may_poll, pass, wait};
 
 use flag::Flag;
 

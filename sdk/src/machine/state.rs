@@ -8,6 +8,7 @@ use std::task::Waker;
 
 use super::core::SITE;
 use super::step::{LogLine, Scheduled};
+use super::waits::passed;
 use super::{ActivityEnd, MAX_COMMANDS, MAX_OPEN, MAX_POLLS, MAX_UNIT_BYTES};
 use crate::history::{CallSite, Decision};
 use crate::incompatible::{Incompatible, IncompatibleKind, Side};
@@ -189,7 +190,8 @@ impl State {
         self.error = Some(Blocked::Panicked(Panicked {
             run: self.run_text(),
             workflow: self.workflow,
-            event: self.event(),
+            event: self.unit.saturating_sub(1),
+            site: passed().map(|site| self.call_site(site)),
             message: format!(
                 "the `Cx` was used inside {inside}, which is not run again in replay\n\n\
                  help: make the value first, and then hand it over"

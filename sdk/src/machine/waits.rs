@@ -16,6 +16,8 @@ thread_local! {
     /// A poll that ended pending without that, and the await that was nearest.
     static FOREIGN: Cell<Option<Option<&'static Site>>> = const { Cell::new(None) };
     static POLLS: Cell<usize> = const { Cell::new(0) };
+    /// The await that was passed last: code that panics comes after it.
+    static PASSED: Cell<Option<&'static Site>> = const { Cell::new(None) };
 }
 
 /// Before a unit: whatever an earlier one left behind on this thread, by a panic for one, is not its own.
@@ -23,6 +25,17 @@ pub(super) fn reset() {
     WAITING.set(false);
     FOREIGN.set(None);
     POLLS.set(0);
+    PASSED.set(None);
+}
+
+/// An await has its result.
+pub(crate) fn pass(site: &'static Site) {
+    PASSED.set(Some(site));
+}
+
+/// The await that was passed last in this unit.
+pub(super) fn passed() -> Option<&'static Site> {
+    PASSED.get()
 }
 
 /// Something durable is not ready.

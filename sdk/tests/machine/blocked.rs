@@ -27,9 +27,11 @@ fn s14_a_panic_blocks_the_run_and_nothing_of_the_unit_is_committed() {
     assert!(!blocked.is_unfit());
     assert_eq!(story.units.len(), units);
     insta::assert_snapshot!(blocked, @"
-    run order-42 (flow) is blocked: the workflow's code panicked before event 5 [W101]
+    run order-42 (flow) is blocked: the workflow's code panicked after event 2 [W101]
 
       index out of bounds: the len is 1 but the index is 5
+
+      after the await at sdk/tests/machine/blocked.rs:18:30 in flow
 
     Nothing was changed. The run is tried again when a program is started that has the cause repaired.
     ");
@@ -55,20 +57,20 @@ fn s14_a_panic_says_what_it_said_whatever_it_carries() {
         blocked.to_string()
     });
     insta::assert_snapshot!(texts.join("\n----\n"), @"
-    run order-42 (flow) is blocked: the workflow's code panicked before event 2 [W101]
+    run order-42 (flow) is blocked: the workflow's code panicked at its beginning [W101]
 
       a text
 
     Nothing was changed. The run is tried again when a program is started that has the cause repaired.
     ----
-    run order-42 (flow) is blocked: the workflow's code panicked before event 2 [W101]
+    run order-42 (flow) is blocked: the workflow's code panicked at its beginning [W101]
 
       a text of 2 parts
       and lines
 
     Nothing was changed. The run is tried again when a program is started that has the cause repaired.
     ----
-    run order-42 (flow) is blocked: the workflow's code panicked before event 2 [W101]
+    run order-42 (flow) is blocked: the workflow's code panicked at its beginning [W101]
 
       (the panic carries a value that is no text)
 
@@ -244,7 +246,7 @@ fn h213_a_run_that_starts_twice() {
       event 3
           `started` comes a second time
 
-    Nothing was changed. The run goes on when a program is started that does not end here: put back what followed, or start the program that recorded it again.
+    Nothing was changed. The run goes on when a program is started that does not end here: put back what followed, or start again the program that recorded it.
     ");
 }
 

@@ -147,7 +147,7 @@ fn h201_another_kind() {
           recorded    sleep ~1                              src/old.rs:7:5  program first
           this code   activity charge ~1                    sdk/tests/machine/compared.rs:31:37  program this
 
-    Nothing was changed. The run goes on when a program is started that decides what was recorded: put it back, or start the program that recorded it again.
+    Nothing was changed. The run goes on when a program is started that decides what was recorded: put it back, or start again the program that recorded it.
     ");
 }
 
@@ -168,7 +168,7 @@ fn h201_another_name() {
           recorded    activity charge ~1                    sdk/tests/machine/compared.rs:31:37  program first
           this code   activity refund ~1                    sdk/tests/machine/compared.rs:161:34  program this
 
-    Nothing was changed. The run goes on when a program is started that decides what was recorded: put it back, or start the program that recorded it again.
+    Nothing was changed. The run goes on when a program is started that decides what was recorded: put it back, or start again the program that recorded it.
     ");
 }
 
@@ -191,7 +191,7 @@ fn h202_another_input_with_the_path_of_the_first_difference() {
           this code   activity charge ~1                    sdk/tests/machine/compared.rs:183:34  program this
           differs     .cents: 700 became 701
 
-    Nothing was changed. The run goes on when a program is started that decides what was recorded: put it back, or start the program that recorded it again.
+    Nothing was changed. The run goes on when a program is started that decides what was recorded: put it back, or start again the program that recorded it.
     ");
 }
 
@@ -207,7 +207,7 @@ fn h203_something_more() {
           recorded    nothing, it waits                     program first
           this code   recorded value "limit"                sdk/tests/machine/compared.rs:34:16  program this
 
-    Nothing was changed. The run goes on when a program is started that does not decide this here: take it out, or start the program that recorded the history again.
+    Nothing was changed. The run goes on when a program is started that does not decide this here: take it out, or start again the program that recorded the history.
     "#);
 }
 
@@ -233,7 +233,7 @@ fn h204_something_less() {
           recorded    sleep ~3                              sdk/tests/machine/compared.rs:37:13  program first
           this code   nothing, it waits                     program this
 
-    Nothing was changed. The run goes on when a program is started that decides what was recorded: put it back, or start the program that recorded it again.
+    Nothing was changed. The run goes on when a program is started that decides what was recorded: put it back, or start again the program that recorded it.
     ");
 }
 
@@ -384,7 +384,7 @@ fn the_first_difference_is_reported_though_the_code_goes_on() {
           recorded    activity charge ~1                    sdk/tests/machine/compared.rs:31:37  program first
           this code   random draw                           sdk/tests/machine/compared.rs:372:54  program this
 
-    Nothing was changed. The run goes on when a program is started that decides what was recorded: put it back, or start the program that recorded it again.
+    Nothing was changed. The run goes on when a program is started that decides what was recorded: put it back, or start again the program that recorded it.
     ");
 }
 

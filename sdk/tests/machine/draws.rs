@@ -204,7 +204,7 @@ fn the_cx_cannot_be_used_inside_the_closure_that_makes_a_value() {
     }
     let blocked = Story::untold::<draws>().blocked(started::<draws>(()));
     insta::assert_snapshot!(blocked, @"
-    run order-42 (draws) is blocked: the workflow's code panicked before event 2 [W101]
+    run order-42 (draws) is blocked: the workflow's code panicked at its beginning [W101]
 
       the `Cx` was used inside the closure of `cx.record`, which is not run again in replay
 

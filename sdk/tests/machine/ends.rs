@@ -47,7 +47,7 @@ fn s11_nothing_follows_an_end() {
       event 7
           the run had ended with the event before
 
-    Nothing was changed. The run goes on when a program is started that does not end here: put back what followed, or start the program that recorded it again.
+    Nothing was changed. The run goes on when a program is started that does not end here: put back what followed, or start again the program that recorded it.
     ");
 }
 
@@ -70,7 +70,7 @@ fn s11_history_that_is_unread_when_the_code_ends_is_left_over() {
           recorded    sleep ~2                              sdk/tests/machine/ends.rs:19:26  program first
           this code   return of a result                    program this
 
-    Nothing was changed. The run goes on when a program is started that does not end here: put back what followed, or start the program that recorded it again.
+    Nothing was changed. The run goes on when a program is started that does not end here: put back what followed, or start again the program that recorded it.
     ");
 
     // In a unit of its own.
@@ -103,7 +103,7 @@ fn s11_decisions_after_an_end_in_one_unit_are_left_over() {
           recorded    drop ~2                               program first
           this code   nothing, it has ended                 program this
 
-    Nothing was changed. The run goes on when a program is started that does not end here: put back what followed, or start the program that recorded it again.
+    Nothing was changed. The run goes on when a program is started that does not end here: put back what followed, or start again the program that recorded it.
     ");
 }
 
@@ -146,7 +146,7 @@ fn s11_the_result_is_compared() {
           this code   return of a result                    program this
           differs     the value: 5 became 10
 
-    Nothing was changed. The run goes on when a program is started that decides what was recorded: put it back, or start the program that recorded it again.
+    Nothing was changed. The run goes on when a program is started that decides what was recorded: put it back, or start again the program that recorded it.
     ");
     let blocked = told().blocked_on::<failed::flow>();
     assert_eq!(blocked.code(), "H201");
@@ -157,7 +157,7 @@ fn s11_the_result_is_compared() {
           recorded    return of a result                    program first
           this code   return of an error                    program this
 
-    Nothing was changed. The run goes on when a program is started that decides what was recorded: put it back, or start the program that recorded it again.
+    Nothing was changed. The run goes on when a program is started that decides what was recorded: put it back, or start again the program that recorded it.
     ");
     let blocked = told().blocked_on::<longer::flow>();
     assert_eq!(blocked.code(), "H201");
@@ -168,7 +168,7 @@ fn s11_the_result_is_compared() {
           recorded    return of a result                    program first
           this code   activity part ~3                      sdk/tests/machine/ends.rs:136:39  program this
 
-    Nothing was changed. The run goes on when a program is started that decides what was recorded: put it back, or start the program that recorded it again.
+    Nothing was changed. The run goes on when a program is started that decides what was recorded: put it back, or start again the program that recorded it.
     ");
 }
 
@@ -197,7 +197,7 @@ fn a_return_that_the_history_does_not_have_is_inserted() {
           recorded    nothing, it waits                     program first
           this code   drop ~1                               program this
 
-    Nothing was changed. The run goes on when a program is started that does not decide this here: take it out, or start the program that recorded the history again.
+    Nothing was changed. The run goes on when a program is started that does not decide this here: take it out, or start again the program that recorded the history.
     ");
 }
 

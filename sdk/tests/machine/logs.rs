@@ -45,7 +45,7 @@ fn a_text_is_not_made_in_replay_and_may_not_use_the_cx() {
     }
     let blocked = Story::untold::<flow>().blocked(started::<flow>(()));
     insta::assert_snapshot!(blocked, @"
-    run order-42 (flow) is blocked: the workflow's code panicked before event 2 [W101]
+    run order-42 (flow) is blocked: the workflow's code panicked at its beginning [W101]
 
       the `Cx` was used inside a text for `cx.log`, which is not run again in replay
 

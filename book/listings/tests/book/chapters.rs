@@ -4,7 +4,7 @@ use perennial::{ActivityCx, Cx};
 use perennial_book::activities::{self, Bank, Order, charge_card};
 use perennial_book::{determinism, running, waiting};
 use perennial_runtime::store::MemoryStore;
-use perennial_runtime::{Client, Reuse, Runtime};
+use perennial_runtime::{Client, Reuse, RunError, Runtime};
 
 use crate::texts::assert_text;
 
@@ -19,6 +19,7 @@ async fn paying(bank: Bank) -> Runtime {
     Runtime::builder(MemoryStore::new())
         .workflow(activities::pay)
         .workflow(activities::pay_now_or_never)
+        .workflow(activities::sell)
         .activities((
             charge_card,
             activities::count_primes,
@@ -85,6 +86,22 @@ async fn the_card_is_charged_once_for_each_key() {
     assert_eq!(acx.state::<Bank>().charges(), [1_200]);
 }
 // ANCHOR_END: activity_test
+
+#[tokio::test]
+async fn an_error_of_ones_own_can_be_matched() {
+    let runtime = paying(Bank::default()).await;
+    let client = runtime.client();
+    let sell = async |id: &str, cents| {
+        let run = client.start(activities::sell, id, order(cents)).await;
+        run.unwrap().result().await
+    };
+    assert!(sell("sold", 1_200).await.is_ok());
+    let declined = activities::NotSold::Declined("too much".to_owned());
+    assert_eq!(
+        sell("not", 2_000_000).await,
+        Err(RunError::Failed(declined))
+    );
+}
 
 #[tokio::test]
 async fn computing_is_an_activity_too() {

@@ -9,7 +9,7 @@ use perennial::wire::RecordError;
 use crate::store::StoreError;
 
 /// Why a store cannot be opened: what happened, where, and what can be done.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub enum OpenError {
     /// A living process has it open.
@@ -217,6 +217,13 @@ impl fmt::Display for OpenError {
                 )
             }
         }
+    }
+}
+
+/// As its text: a `main` that returns an error shows it like this.
+impl fmt::Debug for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 
