@@ -18,7 +18,7 @@ pub enum Blocked {
     /// Its history does not fit the program.
     Incompatible(Box<Incompatible>),
     /// The workflow's code panicked.
-    Panicked(Panicked),
+    Panicked(Box<Panicked>),
     /// The workflow's code goes beyond a bound.
     Runaway(Runaway),
     /// The workflow waits for something that no history can record.

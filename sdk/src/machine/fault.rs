@@ -48,13 +48,13 @@ impl Core {
             .or_else(|| payload.downcast_ref::<String>().cloned())
             .unwrap_or_else(|| "(the panic carries a value that is no text)".to_owned());
         let state = self.state.borrow();
-        Blocked::Panicked(Panicked {
+        Blocked::Panicked(Box::new(Panicked {
             run: state.run_text(),
             workflow: state.workflow,
             event: state.unit.saturating_sub(1),
             site: passed().map(|site| state.call_site(site)),
             message: shorten(message, MAX_PANIC_TEXT),
-        })
+        }))
     }
 
     pub(super) fn too_long(&self, events: u64) -> Blocked {

@@ -187,7 +187,7 @@ impl State {
     }
 
     pub(super) fn misused<T>(&mut self, inside: &'static str) -> Option<T> {
-        self.error = Some(Blocked::Panicked(Panicked {
+        self.error = Some(Blocked::Panicked(Box::new(Panicked {
             run: self.run_text(),
             workflow: self.workflow,
             event: self.unit.saturating_sub(1),
@@ -196,7 +196,7 @@ impl State {
                 "the `Cx` was used inside {inside}, which is not run again in replay\n\n\
                  help: make the value first, and then hand it over"
             ),
-        }));
+        })));
         None
     }
 
