@@ -5,7 +5,6 @@ mod support;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
 
 use perennial::prelude::*;
 use perennial_runtime::store::{MemoryStore, Status, Store};
@@ -402,20 +401,4 @@ async fn what_cannot_be_started_says_why() {
         client.run(sums, "x").unwrap().result().await,
         Err(RunError::NotFound { .. })
     ));
-}
-
-#[tokio::test]
-async fn a_drain_lets_attempts_end_and_keeps_what_they_brought() {
-    each_store(async |store| {
-        let calls = Arc::new(Calls::default());
-        let first = runtime(Arc::clone(&store), &calls).await;
-        let run = first.client().start(sums, "drained", 50).await.unwrap();
-        let drained = first.drain(Duration::from_secs(30)).await;
-        assert_eq!(drained.unfinished, 0);
-        assert!(matches!(
-            run.result().await,
-            Ok(_) | Err(RunError::Unavailable(_))
-        ));
-    })
-    .await;
 }

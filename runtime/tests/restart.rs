@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use perennial::prelude::*;
 use perennial_runtime::store::{AttemptOutcome, Durability};
-use perennial_runtime::{Builder, RunError, RunState, Runtime};
+use perennial_runtime::{Builder, RunError, RunState, Runtime, StartError, Unavailable};
 use tokio::sync::Semaphore;
 
 /// What the activities touch, and how the test steers them.
@@ -159,6 +159,44 @@ async fn o08_the_end_of_a_process_is_no_failure_of_the_attempt() {
         .await
         .unwrap();
     assert_eq!(attempt, 4, "its budget of one failure is not touched");
+}
+
+#[tokio::test]
+async fn a_drain_waits_for_what_is_under_way_and_records_what_it_brought() {
+    let (folder, world) = (tempfile::tempdir().unwrap(), Arc::new(World::default()));
+    let runtime = first(folder.path(), &world).await;
+    let client = runtime.client();
+    client.start(waits, "drained", ()).await.unwrap();
+    world.began.acquire().await.unwrap().forget();
+    // The attempt may end only once the drain has begun.
+    let (drained, ()) = tokio::join!(runtime.drain(Duration::from_secs(60)), async {
+        let refused = client.start(waits, "too-late", ()).await.unwrap_err();
+        assert!(matches!(
+            refused,
+            StartError::Unavailable(Unavailable::Draining)
+        ));
+        world.gate.add_permits(1);
+    });
+    assert_eq!(drained.unfinished, 0);
+
+    let runtime = first(folder.path(), &world).await;
+    let run = runtime.client().run(waits, "drained").unwrap();
+    assert_eq!(run.result().await.unwrap(), 1, "the first attempt");
+    assert_eq!(world.gated.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn a_drain_that_may_not_wait_says_what_it_left() {
+    let (folder, world) = (tempfile::tempdir().unwrap(), Arc::new(World::default()));
+    let runtime = first(folder.path(), &world).await;
+    runtime.client().start(waits, "left", ()).await.unwrap();
+    world.began.acquire().await.unwrap().forget();
+    assert_eq!(runtime.drain(Duration::from_millis(1)).await.unfinished, 1);
+
+    let runtime = first(folder.path(), &world).await;
+    world.gate.add_permits(1);
+    let run = runtime.client().run(waits, "left").unwrap();
+    assert_eq!(run.result().await.unwrap(), 2, "it ran again");
 }
 
 #[tokio::test]
