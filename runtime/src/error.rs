@@ -222,7 +222,10 @@ impl<E: fmt::Display> fmt::Display for RunError<E> {
         match self {
             Self::Failed(error) => error.fmt(f),
             Self::Blocked { text, .. } => f.write_str(text),
-            Self::NotFound { run } => write!(f, "there is no run {run}"),
+            Self::NotFound { run } => write!(
+                f,
+                "there is no run {run}\n\nhelp: `client.list()` shows the runs of a namespace"
+            ),
             Self::Undecodable { run, error } => {
                 write!(f, "what run {run} returned cannot be read: {error}")
             }
@@ -264,7 +267,10 @@ impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::InvalidId(error) => error.fmt(f),
-            Self::NotFound { run } => write!(f, "there is no run {run}"),
+            Self::NotFound { run } => write!(
+                f,
+                "there is no run {run}\n\nhelp: `client.list()` shows the runs of a namespace"
+            ),
             Self::InvalidCursor { cursor } => write!(
                 f,
                 "\"{}\" is not the cursor of a page\n\nhelp: use `next` of the page before, as it is",

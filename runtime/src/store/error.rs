@@ -124,9 +124,18 @@ impl fmt::Display for StoreError {
         match self {
             Self::Refused(refusal) => write!(f, "{refusal}; nothing was written"),
             Self::Unknown { reason } => {
-                write!(f, "it is not known whether the write is durable: {reason}")
+                write!(
+                    f,
+                    "it is not known whether the write is durable: {reason}\n\n\
+                     help: start the program again; it finds what is durable, and what is asked again under the \
+                     same id is not done twice"
+                )
             }
-            Self::Closed { reason } => write!(f, "the store is closed: {reason}"),
+            Self::Closed { reason } => write!(
+                f,
+                "the store is closed: {reason}\n\n\
+                 help: start the program again; what was acknowledged is there"
+            ),
             Self::Damaged { place, problem } => write!(
                 f,
                 "{place}: {problem}\n\nhelp: nothing was changed; keep a copy of the store's folder before \
