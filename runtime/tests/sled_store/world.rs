@@ -56,7 +56,17 @@ impl World {
             commit(&store, &run("order-42"), number).unwrap();
         }
         store.close().unwrap();
+        drop(store);
+        // The journal lets go of what sled has: from here on it depends on sled.
+        world.open().close().unwrap();
         world
+    }
+
+    /// Does something to what sled holds, as media and other software do.
+    pub(crate) fn in_sled(&self, change: impl FnOnce(&sled::Db)) {
+        let db = sled::open(self.file("sled")).unwrap();
+        change(&db);
+        db.flush().unwrap();
     }
 
     /// The text of an error without the place of the folder.

@@ -3,13 +3,14 @@
 
 use std::ops::Bound;
 
-use ::sled::{Db, IVec};
+use perennial::RunKey;
 use perennial::history::decode_unit;
 use perennial::wire::RecordError;
 
-use super::batch::{RING, read_last};
+use super::apply::Applied;
 use super::keys::{self, Key};
-use super::problem::{damaged, sled_error};
+use super::overlay::View;
+use super::problem::damaged;
 use super::records::{
     ATTEMPT_VERSION, BLOCKED_VERSION, NUMBER_VERSION, UNIT_VALUE_VERSION, read_attempt,
     read_blocked, read_number,
@@ -18,78 +19,48 @@ use super::run::{Kind, RUN_VERSION, RunRecord};
 use super::{read, value};
 use crate::store::StoreError;
 
-fn get(db: &Db, key: &[u8]) -> Result<Option<IVec>, StoreError> {
-    db.get(key).map_err(|error| sled_error(&error))
-}
-
-/// The last commit, and the one that is missing before it, if one is.
-type Last = Result<u64, (u64, u64)>;
-
-/// The number of the last commit, 0 if there is none. Each of the last 64 must be there.
-pub(super) fn commits(db: &Db) -> Result<Last, StoreError> {
-    let mut found = Vec::new();
-    for entry in db.scan_prefix(keys::LAST) {
-        let (_, value) = entry.map_err(|error| sled_error(&error))?;
-        let (commit, _) = read_last(&value)
-            .map_err(|problem| damaged("the record of a commit".into(), problem))?;
-        found.push(commit);
-    }
-    found.sort_unstable();
-    let last = found.last().copied().unwrap_or(0);
-    let first = last.saturating_sub(RING - 1).max(1);
-    Ok(
-        match (first..=last).find(|commit| found.binary_search(commit).is_err()) {
-            Some(missing) => Err((missing, last)),
-            None => Ok(last),
-        },
-    )
-}
-
 /// The last number given to an owner.
-pub(super) fn owners(db: &Db) -> Result<u64, StoreError> {
-    let Some(value) = get(db, keys::OWNERS)? else {
-        return Ok(0);
-    };
-    value::read(
-        db,
-        &value,
-        NUMBER_VERSION,
-        || "the number of owners".into(),
-        read_number,
-    )
+pub(super) fn owners(view: &View<'_>) -> Result<u64, StoreError> {
+    number(view, keys::OWNERS, "the number of owners")
 }
 
-/// Reads the newest records: those that the records of the last commits name.
-pub(super) fn newest(db: &Db, last: u64) -> Result<(), StoreError> {
-    for commit in last.saturating_sub(RING - 1).max(1)..=last {
-        let place = u8::try_from(commit % RING).unwrap_or_default();
-        let Some(value) = get(db, &keys::last(place))? else {
+/// How many runs there are.
+pub(super) fn runs(view: &View<'_>) -> Result<u64, StoreError> {
+    number(view, keys::RUNS, "the number of runs")
+}
+
+fn number(view: &View<'_>, key: &[u8], place: &str) -> Result<u64, StoreError> {
+    match view.get(key)? {
+        Some(value) => value::read(
+            view,
+            &value,
+            NUMBER_VERSION,
+            || place.to_owned(),
+            read_number,
+        ),
+        None => Ok(0),
+    }
+}
+
+/// Reads the newest records that sled must have: those that were named when it last took something over.
+pub(super) fn newest(view: &View<'_>, applied: &Applied) -> Result<(), StoreError> {
+    for (key, commit) in &applied.newest {
+        // What is in the journal was checked there.
+        if view.is_covered(key) {
             continue;
+        }
+        let damaged = |problem| damaged(place_of(key), problem);
+        let missing = || {
+            damaged(RecordError::Damaged {
+                problem: "it is missing",
+            })
         };
-        let (commit, written) = read_last(&value)
-            .map_err(|problem| damaged(format!("the record of commit {commit}"), problem))?;
-        for key in written {
-            let place = || place_of(&key);
-            let missing = || {
-                damaged(
-                    place(),
-                    RecordError::Damaged {
-                        problem: "it is missing",
-                    },
-                )
-            };
-            let value = get(db, &key)?.ok_or_else(missing)?;
-            record(db, &key, &value)?;
-            let opened =
-                value::opened(&value, u8::MAX).map_err(|problem| damaged(place(), problem))?;
-            if opened.commit < commit {
-                return Err(damaged(
-                    place(),
-                    RecordError::Damaged {
-                        problem: "it is an older version",
-                    },
-                ));
-            }
+        let value = view.get(key)?.ok_or_else(missing)?;
+        record(view, key, &value)?;
+        if value::opened(&value, u8::MAX).map_err(damaged)?.commit < *commit {
+            return Err(damaged(RecordError::Damaged {
+                problem: "it is an older version",
+            }));
         }
     }
     Ok(())
@@ -123,7 +94,7 @@ fn place_of(key: &[u8]) -> String {
 }
 
 /// Reads one record and everything that belongs to it.
-fn record(db: &Db, key: &[u8], stored: &[u8]) -> Result<(), StoreError> {
+fn record(view: &View<'_>, key: &[u8], stored: &[u8]) -> Result<(), StoreError> {
     let place = || place_of(key);
     let number = keys::last_number(key).unwrap_or_default();
     let fits = |found: u64| {
@@ -135,7 +106,7 @@ fn record(db: &Db, key: &[u8], stored: &[u8]) -> Result<(), StoreError> {
     };
     match key.first().copied() {
         Some(keys::RUN) => {
-            let run = value::read(db, stored, RUN_VERSION, place, RunRecord::read)?;
+            let run = value::read(view, stored, RUN_VERSION, place, RunRecord::read)?;
             for kind in Kind::ALL {
                 for (number, content) in &run.things(kind).beside {
                     let fits = |found| found == *number;
@@ -146,46 +117,74 @@ fn record(db: &Db, key: &[u8], stored: &[u8]) -> Result<(), StoreError> {
             }
             Ok(())
         }
-        Some(keys::UNIT) => value::read(db, stored, UNIT_VALUE_VERSION, place, |record| {
+        Some(keys::UNIT) => value::read(view, stored, UNIT_VALUE_VERSION, place, |record| {
             fits(decode_unit(record)?.number)
         }),
-        Some(keys::TASK) => apart(db, Kind::Task, stored, number, place),
-        Some(keys::ROW) => apart(db, Kind::Row, stored, number, place),
-        Some(keys::TIMER) => apart(db, Kind::Timer, stored, number, place),
-        Some(keys::ATTEMPT) => value::read(db, stored, ATTEMPT_VERSION, place, |content| {
+        Some(keys::TASK) => apart(view, Kind::Task, stored, number, place),
+        Some(keys::ROW) => apart(view, Kind::Row, stored, number, place),
+        Some(keys::TIMER) => apart(view, Kind::Timer, stored, number, place),
+        Some(keys::ATTEMPT) => value::read(view, stored, ATTEMPT_VERSION, place, |content| {
             read_attempt(content).map(drop)
         }),
-        Some(keys::BLOCKED) => value::read(db, stored, BLOCKED_VERSION, place, |content| {
+        Some(keys::BLOCKED) => value::read(view, stored, BLOCKED_VERSION, place, |content| {
             read_blocked(content).map(drop)
         }),
-        Some(keys::WORK | keys::END) => value::read(db, stored, NUMBER_VERSION, place, |content| {
-            read_number(content).map(drop)
-        }),
+        Some(keys::WORK | keys::END) => {
+            value::read(view, stored, NUMBER_VERSION, place, |content| {
+                read_number(content).map(drop)
+            })
+        }
         Some(keys::DUE) => value::opened(stored, NUMBER_VERSION)
             .map(drop)
             .map_err(|problem| damaged(place(), problem)),
         Some(keys::CHUNK) => value::chunk(stored, |_| ())
             .map(drop)
             .map_err(|problem| damaged(place(), problem)),
-        Some(_) if key.starts_with(keys::LAST) => read_last(stored)
+        Some(_) if key == keys::APPLIED => Applied::decode(stored)
             .map(drop)
             .map_err(|problem| damaged(place(), problem)),
-        Some(_) if key == keys::OWNERS => owners(db).map(drop),
-        Some(_) if key == keys::PENDING => Ok(()),
+        Some(_) if key == keys::OWNERS => owners(view).map(drop),
+        Some(_) if key == keys::RUNS => runs(view).map(drop),
         _ => Err(damaged(place(), RecordError::Malformed { field: "key" })),
     }
 }
 
 fn apart(
-    db: &Db,
+    view: &View<'_>,
     kind: Kind,
     stored: &[u8],
     number: u64,
     place: impl Fn() -> String,
 ) -> Result<(), StoreError> {
-    value::read(db, stored, kind.version(), place, |content| {
+    value::read(view, stored, kind.version(), place, |content| {
         read::thing(kind, content, |found| found == number)
     })
+}
+
+/// Whether the run of a unit is there. `seen` is the run that was looked for last.
+fn belongs(view: &View<'_>, key: &[u8], seen: &mut Option<RunKey>) -> Result<(), StoreError> {
+    if key.first() != Some(&keys::UNIT) {
+        return Ok(());
+    }
+    let Some((run, _)) = keys::run_and_rest(key) else {
+        return Ok(());
+    };
+    if seen.as_ref() == Some(&run) {
+        return Ok(());
+    }
+    let there = view.get(&RunRecord::key(&run))?.is_some();
+    let place = format!("the head of run {run}");
+    *seen = Some(run);
+    if there {
+        Ok(())
+    } else {
+        Err(damaged(
+            place,
+            RecordError::Damaged {
+                problem: "it is missing",
+            },
+        ))
+    }
 }
 
 /// What [`SledStore::verify`](super::SledStore::verify) found.
@@ -233,17 +232,18 @@ impl Report {
 
 /// Reads some records after `after`, and gives the last that it read and the runs among them.
 pub(super) fn some_records(
-    db: &Db,
+    view: &View<'_>,
     after: Option<&Key>,
     limit: usize,
     report: &mut Report,
-) -> Result<(Option<Key>, Vec<perennial::RunKey>), StoreError> {
+) -> Result<(Option<Key>, Vec<RunKey>), StoreError> {
     let from = after.map_or(Bound::Unbounded, |key| Bound::Excluded(key.clone()));
     let (mut last, mut runs) = (None, Vec::new());
-    for entry in db.range((from, Bound::Unbounded)).take(limit) {
-        let (key, stored) = entry.map_err(|error| sled_error(&error))?;
+    let mut headless = None;
+    for entry in view.range(from, Bound::Unbounded).take(limit) {
+        let (key, stored) = entry?;
         report.records += 1;
-        match record(db, &key, &stored) {
+        match record(view, &key, &stored).and_then(|()| belongs(view, &key, &mut headless)) {
             Ok(()) => {}
             Err(error @ StoreError::Io { .. }) => return Err(error),
             Err(error) => report.note(error),

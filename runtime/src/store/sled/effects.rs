@@ -1,18 +1,17 @@
-//! What writes do to keys, before sled hears of it.
+//! What writes do to keys, before anybody hears of it.
 
 use std::collections::BTreeMap;
 
-use ::sled::Db;
-
 use super::keys::Key;
-use super::problem::{damaged, sled_error};
+use super::overlay::{Bytes, View};
+use super::problem::damaged;
 use super::value::{self, Body};
 use crate::store::StoreError;
 
 /// Puts and removals, the last of each key.
 pub(super) type Changed = BTreeMap<Key, Option<Vec<u8>>>;
 
-/// What a key costs in a batch beside its own and its value's bytes.
+/// What a key costs beside its own and its value's bytes, about.
 const AROUND_KEY: usize = 32;
 
 pub(super) fn size(key: &[u8], value: Option<&Vec<u8>>) -> usize {
@@ -22,51 +21,41 @@ pub(super) fn size(key: &[u8], value: Option<&Vec<u8>>) -> usize {
 /// The effects of one write, on top of those of the writes before it in its drain.
 #[derive(Debug)]
 pub(super) struct Effects<'a> {
-    db: &'a Db,
+    view: &'a View<'a>,
     before: &'a Changed,
     /// The number of the commit that this will be part of.
     commit: u64,
     next_chunk: u32,
-    pub(super) changed: Changed,
-    pub(super) chunks: Vec<(Key, Vec<u8>)>,
+    changed: Changed,
 }
 
 impl<'a> Effects<'a> {
-    pub(super) fn new(db: &'a Db, before: &'a Changed, commit: u64, next_chunk: u32) -> Self {
+    pub(super) fn new(
+        view: &'a View<'a>,
+        before: &'a Changed,
+        commit: u64,
+        next_chunk: u32,
+    ) -> Self {
         Self {
-            db,
+            view,
             before,
             commit,
             next_chunk,
             changed: Changed::new(),
-            chunks: Vec::new(),
         }
     }
 
     /// Lets go of what the effects stand on.
     pub(super) fn finish(self) -> Step {
-        let changed_size = self
+        let size = self
             .changed
             .iter()
             .map(|(key, value)| size(key, value.as_ref()))
             .sum();
-        let chunks_size = self
-            .chunks
-            .iter()
-            .map(|(key, value)| size(key, Some(value)))
-            .sum();
-        let Self {
-            changed,
-            chunks,
-            next_chunk,
-            ..
-        } = self;
         Step {
-            changed,
-            chunks,
-            next_chunk,
-            changed_size,
-            chunks_size,
+            changed: self.changed,
+            next_chunk: self.next_chunk,
+            size,
         }
     }
 
@@ -76,7 +65,8 @@ impl<'a> Effects<'a> {
         } else {
             let (chunks, values) = value::split(self.commit, self.next_chunk, content);
             self.next_chunk += chunks.count;
-            self.chunks.extend(values);
+            self.changed
+                .extend(values.into_iter().map(|(key, value)| (key, Some(value))));
             value::chunked(version, self.commit, chunks)
         };
         self.changed.insert(key, Some(value));
@@ -87,12 +77,28 @@ impl<'a> Effects<'a> {
     }
 
     /// The value of a key as this write finds it.
-    pub(super) fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
-        if let Some(value) = self.changed.get(key).or_else(|| self.before.get(key)) {
-            return Ok(value.clone());
+    pub(super) fn get(&self, key: &[u8]) -> Result<Option<Bytes<'_>>, StoreError> {
+        match self.changed.get(key).or_else(|| self.before.get(key)) {
+            Some(value) => Ok(value.as_deref().map(Bytes::Layer)),
+            None => self.view.get(key),
         }
-        let value = self.db.get(key).map_err(|error| sled_error(&error))?;
-        Ok(value.map(|value| value.to_vec()))
+    }
+
+    /// The keys with a prefix as the writes before this one leave them.
+    pub(super) fn keys(&self, prefix: &[u8]) -> Result<Vec<Key>, StoreError> {
+        let mut found: std::collections::BTreeSet<Key> = self
+            .view
+            .prefix(prefix)
+            .map(|entry| Ok(entry?.0.to_vec()))
+            .collect::<Result<_, StoreError>>()?;
+        let before = self.before.range(prefix.to_vec()..);
+        for (key, value) in before.take_while(|(key, _)| key.starts_with(prefix)) {
+            match value {
+                Some(_) => found.insert(key.clone()),
+                None => found.remove(key),
+            };
+        }
+        Ok(found.into_iter().collect())
     }
 
     /// Removes a record with all its chunks. Says whether it was there.
@@ -106,21 +112,22 @@ impl<'a> Effects<'a> {
     }
 
     fn remove_any(&mut self, key: Key, version: u8) -> Result<Option<Vec<u8>>, StoreError> {
-        let Some(value) = self.get(&key)? else {
-            return Ok(None);
-        };
-        let opened = value::opened(&value, version)
-            .map_err(|problem| damaged(format!("the record `{}`", key.escape_ascii()), problem))?;
-        let content = match opened.body {
-            Body::Inline(content) => content.to_vec(),
-            Body::Chunked(chunks) => {
-                for key in chunks.keys() {
-                    // A write puts a key once, so these are chunks of writes before it.
-                    self.remove(key);
-                }
-                Vec::new()
+        let (content, chunks) = {
+            let Some(value) = self.get(&key)? else {
+                return Ok(None);
+            };
+            let opened = value::opened(&value, version).map_err(|problem| {
+                damaged(format!("the record `{}`", key.escape_ascii()), problem)
+            })?;
+            match opened.body {
+                Body::Inline(content) => (content.to_vec(), None),
+                Body::Chunked(chunks) => (Vec::new(), Some(chunks)),
             }
         };
+        for key in chunks.into_iter().flat_map(value::Chunks::keys) {
+            // A write puts a key once, so these are chunks of writes before it.
+            self.remove(key);
+        }
         self.remove(key);
         Ok(Some(content))
     }
@@ -130,8 +137,7 @@ impl<'a> Effects<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Step {
     pub(super) changed: Changed,
-    pub(super) chunks: Vec<(Key, Vec<u8>)>,
     pub(super) next_chunk: u32,
-    pub(super) changed_size: usize,
-    pub(super) chunks_size: usize,
+    /// What they cost in a drain, in bytes, about.
+    pub(super) size: usize,
 }

@@ -5,7 +5,8 @@
 //! |---|---|
 //! | `perennial.lock` | held while the store is open |
 //! | `perennial.state` | what we know of the store without asking sled |
-//! | `sled/` | sled's files; with `Durability::Sync` each has the synchronous attribute |
+//! | `journal/` | what was acknowledged and sled may not have yet |
+//! | `sled/` | sled's files, each with the synchronous attribute where the file system has it |
 //! | `db.under-recovery` | copy of `sled/db`, made by an opening that has not succeeded yet |
 //! | `db.before-recovery` | the copy made by the last opening after a stop without closing |
 
@@ -199,22 +200,4 @@ pub(super) fn make_synchronous(folder: &Path) -> Result<(), NoSync> {
         path: folder.into(),
         reason: "this system has none; Linux does".into(),
     })
-}
-
-/// Takes the attribute away again: `Durability::Os` was asked for. Where that fails, writes are slower than
-/// they need to be, and that is all.
-pub(super) fn make_asynchronous(folder: &Path) {
-    #[cfg(target_os = "linux")]
-    for path in everything(folder).unwrap_or_default() {
-        use rustix::fs::{IFlags, ioctl_getflags, ioctl_setflags};
-
-        if let Ok(file) = File::open(&path)
-            && let Ok(flags) = ioctl_getflags(&file)
-            && flags.contains(IFlags::SYNC)
-        {
-            let _ = ioctl_setflags(&file, flags - IFlags::SYNC);
-        }
-    }
-    #[cfg(not(target_os = "linux"))]
-    let _ = folder;
 }

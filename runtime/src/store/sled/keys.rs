@@ -34,10 +34,10 @@ pub(super) const DUE: u8 = b'd';
 pub(super) const CHUNK: u8 = b'c';
 /// The last number given to an owner.
 pub(super) const OWNERS: &[u8] = b"mo";
-/// A commit too large for one batch, on its way to its places.
-pub(super) const PENDING: &[u8] = b"mp";
-/// Followed by the place of a commit in the ring of the last ones.
-pub(super) const LAST: &[u8] = b"ml";
+/// How many runs there are.
+pub(super) const RUNS: &[u8] = b"mr";
+/// The last commit that sled has taken over from the journal. In sled alone.
+pub(super) const APPLIED: &[u8] = b"ma";
 
 fn push_run(key: &mut Key, run: &RunKey) {
     key.extend_from_slice(run.namespace.as_str().as_bytes());
@@ -100,13 +100,6 @@ pub(super) fn chunk(commit: u64, index: u32) -> Key {
     let mut key = vec![CHUNK];
     key.extend_from_slice(&commit.to_be_bytes());
     key.extend_from_slice(&index.to_be_bytes());
-    key
-}
-
-/// The key of a place in the ring of the last commits.
-pub(super) fn last(place: u8) -> Key {
-    let mut key = LAST.to_vec();
-    key.push(place);
     key
 }
 

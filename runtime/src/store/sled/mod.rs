@@ -3,30 +3,34 @@
 //! sled alone acknowledges what is not on the device, and opens without a word when it has lost something.
 //! This store does neither:
 //!
+//! - In front of sled is a journal. One thread writes: whatever arrives while it waits for the device becomes
+//!   durable together, with one `fdatasync`, and is then shown and answered in order. What is not durable
+//!   yet is not seen by readers either (S4). sled learns of it later, in the background, and a part of the
+//!   journal goes when sled has all of it; so no acknowledged commit depends on sled's recovery.
 //! - sled's folder has the synchronous attribute of the file system, so each of its writes is on the device
 //!   when it returns. Where that cannot be had, [`Durability::Sync`] is refused; nothing is promised that is
 //!   not kept.
-//! - One thread writes. Whatever arrives while it waits for the device becomes durable together, in one
-//!   batch, and is then answered in order. What is not durable yet is not seen by readers either (S4).
 //! - Every record has a version, a checksum and the number of its commit; commits are numbered without
-//!   gaps. A file beside sled knows the last one that was acknowledged. A sled that knows less, is empty,
-//!   panics or does not answer is [`OpenError::Damaged`]: never an empty store.
+//!   gaps, and each frame of the journal names the one before it. A file beside both knows a commit that
+//!   was acknowledged. A sled or a journal that knows less, is empty, panics or does not answer is
+//!   [`OpenError::Damaged`]: never an empty store.
 //! - When a write fails, the store closes itself and says so. Nothing is tried twice.
 //!
 //! After a stop without closing, sled's file is copied aside before sled changes it (`db.before-recovery`,
 //! one copy, replaced at the next such opening), unless it is larger than 1 GiB or the space does not allow
 //! it. A store belongs to one process at a time.
 
-mod batch;
+mod apply;
 mod cache;
 mod check;
 mod effects;
 mod folder;
-mod gate;
+mod journal;
 mod keys;
 mod lock;
 mod open;
 mod open_error;
+mod overlay;
 mod problem;
 mod read;
 mod records;
@@ -65,8 +69,9 @@ pub enum Durability {
     /// The end of the power: it is on the device.
     #[default]
     Sync,
-    /// The end of the process, but not of the power: the system has it. After a power cut the store may be
-    /// [damaged](OpenError::Damaged), even as a whole.
+    /// The end of the process, but not of the power: the system has it. After a power cut the last commits
+    /// may be missing; where the file system has the synchronous attribute, nothing else is. Elsewhere the
+    /// store may be [damaged](OpenError::Damaged), even as a whole.
     Os,
 }
 
@@ -77,6 +82,7 @@ pub struct Options {
     cache: u64,
     patience: Duration,
     max_copy: u64,
+    segment: u64,
 }
 
 impl Default for Options {
@@ -86,6 +92,7 @@ impl Default for Options {
             cache: 128 << 20,
             patience: Duration::from_secs(60),
             max_copy: folder::MAX_COPY,
+            segment: journal::SEGMENT,
         }
     }
 }
@@ -110,6 +117,14 @@ impl Options {
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
+        self
+    }
+
+    /// For tests: how large a segment of the journal is, in bytes.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn segment(mut self, bytes: u64) -> Self {
+        self.segment = bytes;
         self
     }
 
@@ -201,8 +216,8 @@ impl SledStore {
         loop {
             let (last, runs) = self
                 .shared
-                .gate
-                .read(|db| check::some_records(db, after.as_ref(), SLICE, &mut report))?;
+                .overlay
+                .read(|view| check::some_records(view, after.as_ref(), SLICE, &mut report))?;
             for run in runs {
                 self.verify_run(&run, &mut report)?;
             }
@@ -310,7 +325,7 @@ impl Store for SledStore {
     }
 
     fn load(&self, run: &RunKey) -> Result<Option<Loaded>, StoreError> {
-        self.shared.gate.read(|db| read::load(db, run))
+        self.shared.overlay.read(|view| read::load(view, run))
     }
 
     fn history(
@@ -320,19 +335,38 @@ impl Store for SledStore {
         from: u64,
         limit: usize,
     ) -> Result<Vec<Unit>, StoreError> {
-        self.shared
-            .gate
-            .read(|db| read::history(db, run, generation, from, limit))
+        // A long history is no single look: others want to write meanwhile. It only grows.
+        const SLICE: usize = 1_000;
+        let (mut units, mut from) = (Vec::new(), from);
+        loop {
+            let most = (limit - units.len()).min(SLICE);
+            let page = self
+                .shared
+                .overlay
+                .read(|view| read::history(view, run, generation, from, most))?;
+            let full = page.len() == SLICE;
+            if units.is_empty() {
+                units = page;
+            } else {
+                units.extend(page);
+            }
+            match units.last().filter(|_| full && units.len() < limit) {
+                Some(last) => from = last.last() + 1,
+                None => return Ok(units),
+            }
+        }
     }
 
     fn attempts(&self, run: &RunKey, generation: u64) -> Result<Vec<AttemptRecord>, StoreError> {
         self.shared
-            .gate
-            .read(|db| read::attempts(db, run, generation))
+            .overlay
+            .read(|view| read::attempts(view, run, generation))
     }
 
     fn due(&self, after: Option<&DueTimer>, limit: usize) -> Result<Vec<DueTimer>, StoreError> {
-        self.shared.gate.read(|db| read::due(db, after, limit))
+        self.shared
+            .overlay
+            .read(|view| read::due(view, after, limit))
     }
 
     fn claimable(
@@ -342,8 +376,8 @@ impl Store for SledStore {
         limit: usize,
     ) -> Result<Vec<RunKey>, StoreError> {
         self.shared
-            .gate
-            .read(|db| read::claimable(db, artifact, after, limit))
+            .overlay
+            .read(|view| read::claimable(view, artifact, after, limit))
     }
 
     fn list(&self, query: &ListQuery) -> Result<Page, StoreError> {
@@ -351,8 +385,8 @@ impl Store for SledStore {
         let mut from = Some(read::list_start(query));
         while from.is_some() {
             self.shared
-                .gate
-                .read(|db| read::list(db, query, &mut from, &mut page))?;
+                .overlay
+                .read(|view| read::list(view, query, &mut from, &mut page))?;
         }
         Ok(page)
     }

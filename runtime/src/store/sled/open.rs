@@ -1,12 +1,13 @@
 //! Opening a store: sled is asked last, and not believed.
 //!
 //! 1. The folder, our lock, and the file that says what must be in the store.
-//! 2. The synchronous attribute, on the folder and on every file.
+//! 2. The synchronous attribute, on sled's folder and on every file in it.
 //! 3. After a stop without closing: a copy of `db`, since sled changes it as it opens; what is left of a
 //!    half-written snapshot is deleted.
 //! 4. sled, on a thread of its own and under a watch: it may panic, or never come to an end.
-//! 5. What it holds against what it must hold: the last commits, densely numbered, and the newest records.
-//! 6. Only then the first writes: what was on its way is finished, what is left over is swept.
+//! 5. The journal from the commit on that sled has: what is in neither, or is not whole, is damage.
+//! 6. What sled holds against what it must hold: the newest records that it has taken over.
+//! 7. Only then the first writes: the journal goes on in a segment of its own.
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,20 +15,22 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use ::sled::Db;
 use perennial::wire::RecordError;
 
+use super::apply::{Applied, Applier, Progress};
 use super::cache::Cache;
 use super::folder::{self, NoSync};
-use super::gate::Gate;
+use super::journal::{self, Broken, Journal, Recovered};
 use super::lock::{self, Lock, NotLocked};
 use super::open_error::{Damage, OpenError};
+use super::overlay::Overlay;
 use super::problem::{guarded, panic_text};
-use super::state::{FORMAT, State, Unreadable};
+use super::state::{self, FORMAT, State, Unreadable};
 use super::writer::{Shared, Writer};
-use super::{Durability, Options, batch, check};
+use super::{Durability, Options, check};
 use crate::store::StoreError;
 
 /// sled writes what it holds in memory, and looks for garbage, so often. Without this it would never
@@ -65,56 +68,96 @@ impl Opening<'_> {
             },
             NotLocked::Io(error) => self.io("locking `perennial.lock`")(error),
         })?;
-        let state = self.state()?;
+        let before = self.state()?;
         let sled = folder::sled(self.store);
         folder::create(&sled).map_err(self.io("creating the folder for sled"))?;
         self.attribute(&sled)?;
 
-        if !state.clean && folder::db(self.store).exists() {
+        if !before.clean && folder::db(self.store).exists() {
             self.copy_aside();
         }
         // From here on sled may write.
         State {
             clean: false,
-            ..state
+            ..before.clone()
         }
-        .write(self.store, true)
+        .write(self.store)
         .map_err(self.io("writing `perennial.state`"))?;
         folder::remove_half_snapshots(&sled)
             .map_err(self.io("removing a half-written snapshot"))?;
         let (db, lock) = self.watched(lock, &sled)?;
         self.attribute(&sled)?;
-        let (commit, owners) = self.check(&db, state.commit)?;
+        let applied = guarded(|| Applied::read(&db)).map_err(|error| self.record(error))?;
 
-        guarded(|| batch::finish_pending(&db)).map_err(|error| self.record(error))?;
-        guarded(|| check::newest(&db, commit)).map_err(|error| self.record(error))?;
-        guarded(|| batch::sweep(&db, commit)).map_err(self.io("sweeping what is left over"))?;
-        folder::sync(&sled).map_err(self.io("syncing the folder for sled"))?;
-        State {
-            format: FORMAT,
-            commit,
-            clean: false,
+        let journal = journal::folder(self.store);
+        folder::create(&journal).map_err(self.io("creating the folder for the journal"))?;
+        let mut recovered =
+            journal::recover(&journal, applied.commit).map_err(self.io("reading the journal"))?;
+        self.check_journal(&before, applied.commit, &mut recovered)?;
+        recovered
+            .settle(&journal)
+            .map_err(self.io("syncing the journal"))?;
+        let overlay = Overlay::new(db.clone());
+        for (commit, changed) in std::mem::take(&mut recovered.commits) {
+            overlay.show(commit, changed);
         }
-        .write(self.store, true)
-        .map_err(self.io("writing `perennial.state`"))?;
+        let look = overlay.read(|view| {
+            check::newest(view, &applied)?;
+            Ok((check::owners(view)?, check::runs(view)?))
+        });
+        let (owners, runs) = look.map_err(|error| self.record(error))?;
+
+        let settings = journal::Settings {
+            segment: self.options.segment,
+            sync: self.options.durability == Durability::Sync,
+        };
+        let mut journal = Journal::start(journal, settings, &recovered)
+            .map_err(self.io("beginning a segment of the journal"))?;
+        journal
+            .recycle(applied.commit)
+            .map_err(self.io("letting go of old segments of the journal"))?;
+        folder::sync(&sled).map_err(self.io("syncing the folder for sled"))?;
+        let state = State {
+            format: FORMAT,
+            commit: recovered.last,
+            clean: false,
+            os: self.options.durability == Durability::Os,
+            boot: state::boot(),
+        };
+        state
+            .write(self.store)
+            .map_err(self.io("writing `perennial.state`"))?;
         folder::keep_copy(self.store)
             .map_err(self.io("keeping the copy from before the recovery"))?;
 
-        let shared = Shared {
-            gate: Gate::new(db.clone()),
+        let progress = Progress::new(applied.commit, recovered.last, overlay.bytes());
+        let shared = Arc::new(Shared {
+            overlay,
+            progress,
             fail: AtomicBool::new(false),
+        });
+        let applier = Applier {
+            shared: Arc::clone(&shared),
+            db,
+            store: self.store.into(),
+            state: state.clone(),
         };
+        let applier = std::thread::Builder::new()
+            .name("perennial-store-apply".into())
+            .spawn(move || applier.run())
+            .map_err(self.io("starting the thread that carries the journal into sled"))?;
         Ok(Writer {
-            shared: Arc::new(shared),
-            db: Some(db),
+            shared,
+            journal,
+            applier: Some(applier),
             lock: Some(lock),
             store: self.store.into(),
-            durability: self.options.durability,
-            commit,
+            state,
+            commit: recovered.last,
             owners,
+            runs,
             cache: Cache::default(),
             closed: None,
-            noted: (commit, Instant::now()),
         })
     }
 
@@ -122,6 +165,11 @@ impl Opening<'_> {
     fn state(&self) -> Result<State, OpenError> {
         match State::read(self.store) {
             Ok(Some(state)) if state.format > FORMAT => Err(OpenError::Newer {
+                folder: self.store.into(),
+                format: state.format,
+                understood: FORMAT,
+            }),
+            Ok(Some(state)) if state.format < FORMAT => Err(OpenError::Older {
                 folder: self.store.into(),
                 format: state.format,
                 understood: FORMAT,
@@ -136,8 +184,7 @@ impl Opening<'_> {
             // Written before sled's first file: one without the other is always seen.
             Ok(None) => Ok(State {
                 format: FORMAT,
-                commit: 0,
-                clean: false,
+                ..State::default()
             }),
             Err(Unreadable::Record(RecordError::Newer {
                 version,
@@ -154,21 +201,18 @@ impl Opening<'_> {
         }
     }
 
+    /// Also where it is not promised: what the background writes costs little, and all but the last commits
+    /// then outlives the power.
     fn attribute(&self, sled: &Path) -> Result<(), OpenError> {
-        match self.options.durability {
-            Durability::Sync => {
-                folder::make_synchronous(sled).map_err(|NoSync { path, reason }| {
-                    OpenError::NoSync {
-                        folder: self.store.into(),
-                        path,
-                        reason,
-                    }
+        match folder::make_synchronous(sled) {
+            Err(NoSync { path, reason }) if self.options.durability == Durability::Sync => {
+                Err(OpenError::NoSync {
+                    folder: self.store.into(),
+                    path,
+                    reason,
                 })
             }
-            Durability::Os => {
-                folder::make_asynchronous(sled);
-                Ok(())
-            }
+            _ => Ok(()),
         }
     }
 
@@ -202,18 +246,61 @@ impl Opening<'_> {
             .map_err(|damage| self.damaged(damage))
     }
 
-    /// Holds what sled shows against what it must show. Gives the last commit and the last owner.
-    fn check(&self, db: &Db, acknowledged: u64) -> Result<(u64, u64), OpenError> {
-        let found = guarded(|| Ok((check::commits(db)?, check::owners(db)?)));
-        let (commits, owners) = found.map_err(|error| self.record(error))?;
-        match commits {
-            Ok(0) if acknowledged > 0 => Err(self.damaged(Damage::Empty { acknowledged })),
-            Ok(found) if found < acknowledged => Err(self.damaged(Damage::Behind {
-                acknowledged,
-                found,
-            })),
-            Ok(last) => Ok((last, owners)),
-            Err((commit, last)) => Err(self.damaged(Damage::CommitMissing { commit, last })),
+    /// Holds what sled and the journal have against each other, and against what was acknowledged.
+    fn check_journal(
+        &self,
+        before: &State,
+        applied: u64,
+        found: &mut Recovered,
+    ) -> Result<(), OpenError> {
+        let acknowledged = before.commit;
+        let broken = found.broken.as_ref().map(|broken| match *broken {
+            Broken::Header { segment } => Damage::JournalHeader { segment },
+            Broken::Segment { segment } => Damage::JournalSegment { segment },
+            Broken::Commit { segment, commit } => Damage::JournalCommit { segment, commit },
+        });
+        let Some(begins_after) = found.before else {
+            return match (broken, acknowledged.max(applied)) {
+                (Some(damage), _) => Err(self.damaged(damage)),
+                (None, 0) => Ok(()),
+                (None, acknowledged) => Err(self.damaged(Damage::JournalMissing { acknowledged })),
+            };
+        };
+        if begins_after > applied {
+            return Err(self.damaged(match applied {
+                0 => Damage::Empty {
+                    acknowledged: begins_after,
+                },
+                found => Damage::Behind {
+                    acknowledged: begins_after,
+                    found,
+                },
+            }));
+        }
+        // What was only in the memory of a system that is gone was not promised to be there.
+        if before.os && !before.clean && before.boot != state::boot() && found.last >= applied {
+            if let Some(broken) = found.broken.take() {
+                tracing::warn!(
+                    store = %self.store.display(), last = found.last, acknowledged, ?broken,
+                    "the system was started anew, and the end of the journal is not there; with `Durability::Os` \
+                     that was not promised"
+                );
+                found
+                    .discard_rest(&journal::folder(self.store))
+                    .map_err(self.io("discarding the end of the journal"))?;
+            }
+            return Ok(());
+        }
+        match broken {
+            Some(damage) => Err(self.damaged(damage)),
+            None if found.last < acknowledged.max(applied) => {
+                let (acknowledged, found) = (acknowledged.max(applied), found.last);
+                Err(self.damaged(Damage::JournalBehind {
+                    acknowledged,
+                    found,
+                }))
+            }
+            None => Ok(()),
         }
     }
 

@@ -28,6 +28,15 @@ pub enum OpenError {
         /// The highest layout that is understood here.
         understood: u64,
     },
+    /// It was written by earlier software, in a layout that is not read any more.
+    Older {
+        /// The store's folder.
+        folder: PathBuf,
+        /// The layout of the store.
+        format: u64,
+        /// The layout that is understood here.
+        understood: u64,
+    },
     /// [`Durability::Sync`](super::Durability::Sync) was asked for, and the file system cannot promise it.
     NoSync {
         /// The store's folder.
@@ -74,19 +83,41 @@ pub enum Damage {
         /// A commit that was acknowledged.
         acknowledged: u64,
     },
-    /// sled holds less than was acknowledged.
+    /// sled holds less than it had taken over.
     Behind {
+        /// A commit that it had.
+        acknowledged: u64,
+        /// The last that it has.
+        found: u64,
+    },
+    /// There is no journal.
+    JournalMissing {
         /// A commit that was acknowledged.
+        acknowledged: u64,
+    },
+    /// The beginning of a segment of the journal cannot be understood.
+    JournalHeader {
+        /// The segment's number, which is the name of its file.
+        segment: u64,
+    },
+    /// A segment of the journal is missing.
+    JournalSegment {
+        /// Its number.
+        segment: u64,
+    },
+    /// A commit in the journal was acknowledged and is not whole.
+    JournalCommit {
+        /// The number of the segment that it should be in.
+        segment: u64,
+        /// The commit.
+        commit: u64,
+    },
+    /// The journal ends before a commit that was acknowledged.
+    JournalBehind {
+        /// The commit.
         acknowledged: u64,
         /// The last that is there.
         found: u64,
-    },
-    /// A commit is missing before the last one.
-    CommitMissing {
-        /// The commit.
-        commit: u64,
-        /// The last that is there.
-        last: u64,
     },
     /// One of the newest records is damaged or missing.
     Record {
@@ -126,15 +157,31 @@ impl fmt::Display for Damage {
             } => {
                 write!(
                     f,
-                    "commit {acknowledged} was acknowledged, but the last one in it is {found}"
+                    "sled had taken over commit {acknowledged}, but the last one that it has is {found}"
                 )
             }
-            Self::CommitMissing { commit, last } => {
-                write!(
-                    f,
-                    "commit {commit} is missing, although commit {last} is there"
-                )
+            Self::JournalMissing { acknowledged } => write!(
+                f,
+                "it has no journal, but commit {acknowledged} was acknowledged"
+            ),
+            Self::JournalHeader { segment } => write!(
+                f,
+                "the beginning of segment {segment} of its journal is not what was written"
+            ),
+            Self::JournalSegment { segment } => {
+                write!(f, "segment {segment} of its journal is missing")
             }
+            Self::JournalCommit { segment, commit } => write!(
+                f,
+                "commit {commit} was acknowledged, but is not whole in segment {segment} of its journal"
+            ),
+            Self::JournalBehind {
+                acknowledged,
+                found,
+            } => write!(
+                f,
+                "commit {acknowledged} was acknowledged, but its journal ends with commit {found}"
+            ),
             // Its help would repeat ours.
             Self::Record {
                 error: StoreError::Damaged { place, problem },
@@ -172,6 +219,17 @@ impl fmt::Display for OpenError {
                 f,
                 "the store {} was written by newer software (layout {format}; this one understands up to \
                  {understood})\n\nhelp: run that software, or a newer one; nothing was changed",
+                folder.display()
+            ),
+            Self::Older {
+                folder,
+                format,
+                understood,
+            } => write!(
+                f,
+                "the store {} was written by an earlier version (layout {format}; this one understands \
+                 {understood})\n\nhelp: finish its runs with the version that wrote it, or export them with it and \
+                 import them here; nothing was changed",
                 folder.display()
             ),
             Self::NoSync {
@@ -247,7 +305,17 @@ mod tests {
                 acknowledged: 7,
                 found: 3,
             },
-            Damage::CommitMissing { commit: 3, last: 7 },
+            Damage::JournalMissing { acknowledged: 7 },
+            Damage::JournalHeader { segment: 2 },
+            Damage::JournalSegment { segment: 2 },
+            Damage::JournalCommit {
+                segment: 2,
+                commit: 7,
+            },
+            Damage::JournalBehind {
+                acknowledged: 7,
+                found: 3,
+            },
             Damage::Record {
                 error: StoreError::Damaged {
                     place: "the head of run order-42".into(),
@@ -277,6 +345,11 @@ mod tests {
                 folder: folder(),
                 format: 9,
                 understood: 1,
+            },
+            OpenError::Older {
+                folder: folder(),
+                format: 1,
+                understood: 2,
             },
             OpenError::NoSync {
                 folder: folder(),

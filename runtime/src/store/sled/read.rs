@@ -2,13 +2,13 @@
 
 use std::ops::Bound;
 
-use ::sled::{Db, IVec};
 use perennial::history::{Unit, decode_unit};
 use perennial::wire::RecordError;
 use perennial::{RunKey, Timestamp};
 
 use super::keys;
-use super::problem::{damaged, sled_error};
+use super::overlay::View;
+use super::problem::damaged;
 use super::records::{
     ATTEMPT_VERSION, BLOCKED_VERSION, NUMBER_VERSION, UNIT_VALUE_VERSION, read_attempt,
     read_blocked, read_number, read_row, read_task,
@@ -27,10 +27,6 @@ fn missing(place: String) -> StoreError {
             problem: "it is missing",
         },
     )
-}
-
-fn entries(entries: ::sled::Iter) -> impl Iterator<Item = Result<(IVec, IVec), StoreError>> {
-    entries.map(|entry| entry.map_err(|error| sled_error(&error)))
 }
 
 pub(super) fn unit_place(run: &RunKey, generation: u64, number: u64) -> String {
@@ -55,15 +51,12 @@ pub(super) fn thing(
     }
 }
 
-fn record(db: &Db, run: &RunKey) -> Result<Option<RunRecord>, StoreError> {
-    let Some(value) = db
-        .get(RunRecord::key(run))
-        .map_err(|error| sled_error(&error))?
-    else {
+fn record(view: &View<'_>, run: &RunKey) -> Result<Option<RunRecord>, StoreError> {
+    let Some(value) = view.get(&RunRecord::key(run))? else {
         return Ok(None);
     };
     value::read(
-        db,
+        view,
         &value,
         RUN_VERSION,
         || format!("the head of run {run}"),
@@ -74,7 +67,7 @@ fn record(db: &Db, run: &RunKey) -> Result<Option<RunRecord>, StoreError> {
 
 /// The things of a kind, those beside the head and those apart, by number.
 fn things<T>(
-    db: &Db,
+    view: &View<'_>,
     run: &RunKey,
     record: &RunRecord,
     kind: Kind,
@@ -91,11 +84,11 @@ fn things<T>(
     }
     if things.apart > 0 {
         let mut apart = 0;
-        for entry in entries(db.scan_prefix(keys::all(kind.key(), run))) {
+        for entry in view.prefix(&keys::all(kind.key(), run)) {
             let (key, value) = entry?;
             let number = keys::last_number(&key).unwrap_or_default();
             let content = value::read(
-                db,
+                view,
                 &value,
                 kind.version(),
                 || place(number),
@@ -116,20 +109,22 @@ fn things<T>(
     Ok(found.into_iter().map(|(_, thing)| thing).collect())
 }
 
-pub(super) fn load(db: &Db, run: &RunKey) -> Result<Option<Loaded>, StoreError> {
-    let Some(record) = record(db, run)? else {
+pub(super) fn load(view: &View<'_>, run: &RunKey) -> Result<Option<Loaded>, StoreError> {
+    let Some(record) = record(view, run)? else {
         return Ok(None);
     };
     Ok(Some(Loaded {
-        tasks: things(db, run, &record, Kind::Task, |_, content| {
+        tasks: things(view, run, &record, Kind::Task, |_, content| {
             read_task(content)
         })?,
-        timers: things(db, run, &record, Kind::Timer, |number, content| {
+        timers: things(view, run, &record, Kind::Timer, |number, content| {
             Ok((number, Timestamp::from_millis(read_number(content)?)))
         })?,
-        queue: things(db, run, &record, Kind::Row, |_, content| read_row(content))?,
+        queue: things(view, run, &record, Kind::Row, |_, content| {
+            read_row(content)
+        })?,
         blocked: if record.head.blocked {
-            blocked(db, run)?
+            blocked(view, run)?
         } else {
             Vec::new()
         },
@@ -137,12 +132,12 @@ pub(super) fn load(db: &Db, run: &RunKey) -> Result<Option<Loaded>, StoreError> 
     }))
 }
 
-fn blocked(db: &Db, run: &RunKey) -> Result<Vec<BlockedRecord>, StoreError> {
+fn blocked(view: &View<'_>, run: &RunKey) -> Result<Vec<BlockedRecord>, StoreError> {
     let mut found = Vec::new();
-    for entry in entries(db.scan_prefix(keys::all(keys::BLOCKED, run))) {
+    for entry in view.prefix(&keys::all(keys::BLOCKED, run)) {
         let place = || format!("a blocked record of run {run}");
         found.push(value::read(
-            db,
+            view,
             &entry?.1,
             BLOCKED_VERSION,
             place,
@@ -155,20 +150,18 @@ fn blocked(db: &Db, run: &RunKey) -> Result<Vec<BlockedRecord>, StoreError> {
 }
 
 pub(super) fn history(
-    db: &Db,
+    view: &View<'_>,
     run: &RunKey,
     generation: u64,
     from: u64,
     limit: usize,
 ) -> Result<Vec<Unit>, StoreError> {
-    let value = db
-        .get(RunRecord::key(run))
-        .map_err(|error| sled_error(&error))?;
+    let value = view.get(&RunRecord::key(run))?;
     let Some(value) = value else {
         return Ok(Vec::new());
     };
     let head = value::read(
-        db,
+        view,
         &value,
         RUN_VERSION,
         || format!("the head of run {run}"),
@@ -178,48 +171,48 @@ pub(super) fn history(
         0 => return Ok(Vec::new()),
         _ if generation > head.generation => return Ok(Vec::new()),
         _ if generation == head.generation => head.sequence,
-        _ => generation_end(db, run, generation)?,
+        _ => generation_end(view, run, generation)?,
     };
     let prefix = keys::numbered(keys::UNIT, run, generation);
     let key = |number| keys::of_generation(keys::UNIT, run, generation, number);
     // The unit that holds `from` may begin before it.
-    let before = db
-        .range(prefix.clone()..=key(from.max(1)))
-        .next_back()
-        .transpose();
-    let before = before.map_err(|error| sled_error(&error))?;
+    let before = view.last(
+        Bound::Included(prefix.clone()),
+        Bound::Included(key(from.max(1))),
+    );
+    let before = before.transpose()?;
     let start = before.map_or_else(|| key(1), |(key, _)| key.to_vec());
-    let units = entries(db.range(start..)).map_while(|entry| match entry {
-        Ok((key, value)) if key.starts_with(&prefix) => {
-            let number = keys::last_number(&key).unwrap_or_default();
-            Some(value::read(
-                db,
-                &value,
-                UNIT_VALUE_VERSION,
-                || unit_place(run, generation, number),
-                |record| {
-                    let unit = decode_unit(record)?;
-                    if unit.number == number {
-                        Ok(unit)
-                    } else {
-                        Err(RecordError::Malformed { field: "number" })
-                    }
-                },
-            ))
-        }
-        Ok(_) => None,
-        Err(error) => Some(Err(error)),
-    });
+    let units = view
+        .range(Bound::Included(start), Bound::Unbounded)
+        .map_while(|entry| match entry {
+            Ok((key, value)) if key.starts_with(&prefix) => {
+                let number = keys::last_number(&key).unwrap_or_default();
+                Some(value::read(
+                    view,
+                    &value,
+                    UNIT_VALUE_VERSION,
+                    || unit_place(run, generation, number),
+                    |record| {
+                        let unit = decode_unit(record)?;
+                        if unit.number == number {
+                            Ok(unit)
+                        } else {
+                            Err(RecordError::Malformed { field: "number" })
+                        }
+                    },
+                ))
+            }
+            Ok(_) => None,
+            Err(error) => Some(Err(error)),
+        });
     rules::page(run, end, from, limit, units)
 }
 
-fn generation_end(db: &Db, run: &RunKey, generation: u64) -> Result<u64, StoreError> {
+fn generation_end(view: &View<'_>, run: &RunKey, generation: u64) -> Result<u64, StoreError> {
     let place = || format!("the end of generation {generation} of run {run}");
-    let value = db
-        .get(keys::numbered(keys::END, run, generation))
-        .map_err(|error| sled_error(&error))?;
+    let value = view.get(&keys::numbered(keys::END, run, generation))?;
     value::read(
-        db,
+        view,
         &value.ok_or_else(|| missing(place()))?,
         NUMBER_VERSION,
         place,
@@ -228,18 +221,18 @@ fn generation_end(db: &Db, run: &RunKey, generation: u64) -> Result<u64, StoreEr
 }
 
 pub(super) fn attempts(
-    db: &Db,
+    view: &View<'_>,
     run: &RunKey,
     generation: u64,
 ) -> Result<Vec<AttemptRecord>, StoreError> {
     let place = || format!("an attempt of generation {generation} of run {run}");
-    entries(db.scan_prefix(keys::numbered(keys::ATTEMPT, run, generation)))
-        .map(|entry| value::read(db, &entry?.1, ATTEMPT_VERSION, place, read_attempt))
+    view.prefix(&keys::numbered(keys::ATTEMPT, run, generation))
+        .map(|entry| value::read(view, &entry?.1, ATTEMPT_VERSION, place, read_attempt))
         .collect()
 }
 
 pub(super) fn due(
-    db: &Db,
+    view: &View<'_>,
     after: Option<&DueTimer>,
     limit: usize,
 ) -> Result<Vec<DueTimer>, StoreError> {
@@ -247,7 +240,8 @@ pub(super) fn due(
         || vec![keys::DUE],
         |timer| keys::next(&keys::due(&timer.run, timer.operation, timer.deadline)),
     );
-    let timers = entries(db.range(from..vec![keys::DUE + 1]))
+    let timers = view
+        .range(Bound::Included(from), Bound::Excluded(vec![keys::DUE + 1]))
         .take(limit)
         .map(|entry| {
             let (key, value) = entry?;
@@ -260,7 +254,7 @@ pub(super) fn due(
 }
 
 pub(super) fn claimable(
-    db: &Db,
+    view: &View<'_>,
     artifact: &str,
     after: Option<&RunKey>,
     limit: usize,
@@ -270,7 +264,7 @@ pub(super) fn claimable(
         |run| keys::next(&keys::one(keys::WORK, run)),
     );
     let mut found = Vec::new();
-    for entry in entries(db.range(from..vec![keys::WORK + 1])) {
+    for entry in view.range(Bound::Included(from), Bound::Excluded(vec![keys::WORK + 1])) {
         if found.len() == limit {
             break;
         }
@@ -278,21 +272,19 @@ pub(super) fn claimable(
         let place = || format!("the index entry `{}` of a run", key.escape_ascii());
         let run = keys::run_of(&key)
             .ok_or_else(|| damaged(place(), RecordError::Malformed { field: "key" }))?;
-        let blocked = value::read(db, &value, NUMBER_VERSION, place, read_number)? != 0;
-        if !(blocked && is_unfit(db, &run, artifact)?) {
+        let blocked = value::read(view, &value, NUMBER_VERSION, place, read_number)? != 0;
+        if !(blocked && is_unfit(view, &run, artifact)?) {
             found.push(run);
         }
     }
     Ok(found)
 }
 
-fn is_unfit(db: &Db, run: &RunKey, artifact: &str) -> Result<bool, StoreError> {
-    let value = db
-        .get(keys::blocked(run, artifact))
-        .map_err(|error| sled_error(&error))?;
+fn is_unfit(view: &View<'_>, run: &RunKey, artifact: &str) -> Result<bool, StoreError> {
+    let value = view.get(&keys::blocked(run, artifact))?;
     let Some(value) = value else { return Ok(false) };
     let place = || format!("a blocked record of run {run}");
-    Ok(value::read(db, &value, BLOCKED_VERSION, place, read_blocked)?.unfit)
+    Ok(value::read(view, &value, BLOCKED_VERSION, place, read_blocked)?.unfit)
 }
 
 /// At most so many heads are read for a list before others have their turn.
@@ -300,7 +292,7 @@ pub(super) const LIST_SLICE: usize = 1_000;
 
 /// Goes on with a page: `from` is where, and then where to go on next, `None` at the end.
 pub(super) fn list(
-    db: &Db,
+    view: &View<'_>,
     query: &ListQuery,
     from: &mut Option<keys::Key>,
     page: &mut Page,
@@ -309,7 +301,10 @@ pub(super) fn list(
     let Some(start) = from.take() else {
         return Ok(());
     };
-    for (seen, entry) in entries(db.range((Bound::Included(start), Bound::Unbounded))).enumerate() {
+    for (seen, entry) in view
+        .range(Bound::Included(start), Bound::Unbounded)
+        .enumerate()
+    {
         let (key, value) = entry?;
         if !key.starts_with(&prefix) {
             return Ok(());
@@ -321,7 +316,7 @@ pub(super) fn list(
         let place = || format!("the head of the run `{}`", key.escape_ascii());
         let run = keys::run_of(&key)
             .ok_or_else(|| damaged(place(), RecordError::Malformed { field: "key" }))?;
-        let head: Head = value::read(db, &value, RUN_VERSION, place, read_head)?;
+        let head: Head = value::read(view, &value, RUN_VERSION, place, read_head)?;
         if rules::is_listed(query, &run.id, &head) {
             if page.runs.len() == query.limit {
                 page.more = true;

@@ -2,9 +2,9 @@
 
 use perennial::RunKey;
 
-use super::effects::{Changed, Effects};
+use super::effects::Effects;
 use super::keys;
-use super::problem::sled_error;
+use super::overlay::View;
 use super::records::{
     ATTEMPT_VERSION, BLOCKED_VERSION, NUMBER_VERSION, UNIT_VALUE_VERSION, attempt_content,
     blocked_content, number_content,
@@ -17,14 +17,6 @@ use crate::store::contract::{
     BlockedChange, Changes, Commit, Create, Created, Deliver, Head, Owner,
 };
 use crate::store::rules::{self, Creation, Resolved};
-use ::sled::Db;
-
-/// The write was handed over before the store closed itself.
-fn gone() -> StoreError {
-    StoreError::Closed {
-        reason: "a write failed".into(),
-    }
-}
 
 impl Writer {
     /// The record of a run as the writes so far leave it.
@@ -32,19 +24,17 @@ impl Writer {
         if let Some(record) = self.cache.get(run) {
             return Ok(Some(record.clone()));
         }
-        let db = self.db.as_ref().ok_or_else(gone)?;
-        let Some(value) =
-            Effects::new(db, &drain.changed, drain.commit, 0).get(&RunRecord::key(run))?
-        else {
+        let record = self.shared.overlay.read(|view| {
+            let effects = Effects::new(view, &drain.changed, drain.commit, 0);
+            let Some(value) = effects.get(&RunRecord::key(run))? else {
+                return Ok(None);
+            };
+            let place = || format!("the head of run {run}");
+            value::read(view, &value, RUN_VERSION, place, RunRecord::read).map(Some)
+        })?;
+        let Some(record) = record else {
             return Ok(None);
         };
-        let record = value::read(
-            db,
-            &value,
-            RUN_VERSION,
-            || format!("the head of run {run}"),
-            RunRecord::read,
-        )?;
         self.cache.put(run.clone(), record.clone());
         Ok(Some(record))
     }
@@ -114,16 +104,18 @@ impl Writer {
         &mut self,
         drain: &Drain,
     ) -> Result<Resolution<Owner>, StoreError> {
-        let db = self.db.as_ref().ok_or_else(gone)?;
         let owner = self.owners + 1;
-        let mut effects = Effects::new(db, &drain.changed, drain.commit, drain.next_chunk);
-        effects.put(
-            keys::OWNERS.to_vec(),
-            NUMBER_VERSION,
-            &number_content(owner),
-        );
+        let step = self.shared.overlay.read(|view| {
+            let mut effects = Effects::new(view, &drain.changed, drain.commit, drain.next_chunk);
+            effects.put(
+                keys::OWNERS.to_vec(),
+                NUMBER_VERSION,
+                &number_content(owner),
+            );
+            Ok(effects.finish())
+        })?;
         Ok(Resolution {
-            step: effects.finish(),
+            step,
             owners: 1,
             ..Resolution::nothing(Owner(owner))
         })
@@ -139,8 +131,23 @@ impl Writer {
         changes: &Changes,
         answer: T,
     ) -> Result<Resolution<T>, StoreError> {
-        let db = self.db.as_ref().ok_or_else(gone)?;
-        let mut effects = Effects::new(db, &drain.changed, drain.commit, drain.next_chunk);
+        self.shared
+            .overlay
+            .read(|view| self.effects(view, drain, run, before, resolved, changes, answer))
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "what it has to know of a write")]
+    fn effects<T>(
+        &self,
+        view: &View<'_>,
+        drain: &Drain,
+        run: &RunKey,
+        before: Option<RunRecord>,
+        resolved: Resolved,
+        changes: &Changes,
+        answer: T,
+    ) -> Result<Resolution<T>, StoreError> {
+        let mut effects = Effects::new(view, &drain.changed, drain.commit, drain.next_chunk);
         let effects_of = &mut effects;
         let work_before = before.as_ref().and_then(RunRecord::work);
         let head_before = before.as_ref().map(|record| record.head.clone());
@@ -150,6 +157,11 @@ impl Writer {
             Some(record) => record.with_head(head),
             None => RunRecord::new(head),
         };
+        let runs = u64::from(head_before.is_none());
+        if runs > 0 {
+            let content = number_content(self.runs + runs);
+            effects_of.put(keys::RUNS.to_vec(), NUMBER_VERSION, &content);
+        }
 
         if let Some(old) = head_before
             .as_ref()
@@ -175,8 +187,6 @@ impl Writer {
             attempts += 1;
         }
         change_blocked(
-            db,
-            drain,
             effects_of,
             run,
             head_before.as_ref(),
@@ -201,6 +211,7 @@ impl Writer {
             record,
             attempts,
             owners: 0,
+            runs,
             answer,
         })
     }
@@ -209,8 +220,6 @@ impl Writer {
 /// Blocked records are few and large, and have keys of their own. They belong to a generation: the next one
 /// begins without.
 fn change_blocked(
-    db: &Db,
-    drain: &Drain,
     effects: &mut Effects<'_>,
     run: &RunKey,
     before: Option<&Head>,
@@ -220,7 +229,7 @@ fn change_blocked(
     let were_blocked = before.is_some_and(|head| head.blocked);
     let next_generation = before.is_some_and(|head| head.generation != generation);
     if were_blocked && (next_generation || change == Some(&BlockedChange::Clear)) {
-        for key in stored(db, &drain.changed, &keys::all(keys::BLOCKED, run))? {
+        for key in effects.keys(&keys::all(keys::BLOCKED, run))? {
             effects.remove_with_chunks(key)?;
         }
     }
@@ -232,19 +241,4 @@ fn change_blocked(
         effects.put(key, BLOCKED_VERSION, &blocked_content(record));
     }
     Ok(())
-}
-
-/// The keys with a prefix, in sled or about to be.
-fn stored(db: &Db, changed: &Changed, prefix: &[u8]) -> Result<Vec<keys::Key>, StoreError> {
-    let mut found = Vec::new();
-    for entry in db.scan_prefix(prefix) {
-        found.push(entry.map_err(|error| sled_error(&error))?.0.to_vec());
-    }
-    let pending = changed
-        .range(prefix.to_vec()..)
-        .take_while(|(key, _)| key.starts_with(prefix));
-    found.extend(pending.map(|(key, _)| key.clone()));
-    found.sort();
-    found.dedup();
-    Ok(found)
 }

@@ -10,10 +10,10 @@ use perennial::wire::{RecordError, RecordWriter, open};
 use super::folder;
 
 /// The layout of stores that this program writes, and the highest that it understands.
-pub(super) const FORMAT: u64 = 1;
+pub(super) const FORMAT: u64 = 2;
 const STATE_VERSION: u8 = 1;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct State {
     /// The layout of the store.
     pub(super) format: u64,
@@ -21,6 +21,17 @@ pub(super) struct State {
     pub(super) commit: u64,
     /// Whether the store was closed, and everything reached the disk.
     pub(super) clean: bool,
+    /// Whether acknowledged writes need not be on the device ([`Durability::Os`](super::Durability::Os)).
+    pub(super) os: bool,
+    /// Names the start of the system that wrote this; empty where systems do not tell. What was only in a
+    /// system's memory is gone with it.
+    pub(super) boot: String,
+}
+
+/// The name of this start of the system.
+pub(super) fn boot() -> String {
+    let read = fs::read_to_string("/proc/sys/kernel/random/boot_id");
+    read.map(|text| text.trim().to_owned()).unwrap_or_default()
 }
 
 #[derive(Debug)]
@@ -46,11 +57,14 @@ impl State {
     fn decode(bytes: &[u8]) -> Result<Self, RecordError> {
         let (_, mut fields) = open(bytes, STATE_VERSION)?;
         let (mut format, mut commit, mut clean) = (None, None, None);
+        let (mut os, mut boot) = (false, String::new());
         while let Some((field, content)) = fields.next_field()? {
             match field {
                 1 => format = Some(content.number("format")?),
                 2 => commit = Some(content.number("commit")?),
                 3 => clean = Some(content.number("clean")? != 0),
+                4 => os = content.number("os")? != 0,
+                5 => content.text("boot")?.clone_into(&mut boot),
                 _ => {}
             }
         }
@@ -58,24 +72,26 @@ impl State {
             format: format.ok_or(RecordError::Malformed { field: "format" })?,
             commit: commit.ok_or(RecordError::Malformed { field: "commit" })?,
             clean: clean.ok_or(RecordError::Malformed { field: "clean" })?,
+            os,
+            boot,
         })
     }
 
-    /// Takes the place of the state before, or leaves it. `sync`: it is on the device afterwards.
-    pub(super) fn write(&self, store: &Path, sync: bool) -> io::Result<()> {
+    /// Takes the place of the state before, or leaves it; it is on the device afterwards.
+    pub(super) fn write(&self, store: &Path) -> io::Result<()> {
         let mut record = RecordWriter::new(STATE_VERSION);
         let mut fields = record.fields();
         fields.number(1, self.format);
         fields.number(2, self.commit);
         fields.number(3, self.clean.into());
+        fields.number(4, self.os.into());
+        fields.text(5, &self.boot);
         let new = store.join("perennial.state.new");
         let mut file = File::create(&new)?;
         file.write_all(&record.finish())?;
-        if sync {
-            file.sync_all()?;
-        }
+        file.sync_all()?;
         drop(file);
         fs::rename(&new, path(store))?;
-        if sync { folder::sync(store) } else { Ok(()) }
+        folder::sync(store)
     }
 }

@@ -8,7 +8,6 @@ use perennial::wire::RecordWriter;
 
 use super::SledStore;
 use super::keys;
-use super::problem::sled_error;
 use super::writer::Write;
 use crate::store::StoreError;
 
@@ -25,9 +24,7 @@ pub enum Tamper<'a> {
     FlipHead(&'a RunKey),
     /// A unit's record has a schema version that nobody understands yet.
     RaiseUnit(&'a RunKey, u64, u64),
-    /// The record of a commit is not there any more.
-    LoseCommit(u64),
-    /// The next flush fails.
+    /// The next write into the journal fails.
     FailNextFlush,
 }
 
@@ -51,10 +48,6 @@ impl SledStore {
                 unit(run, generation, number),
                 Some(RecordWriter::new(u8::MAX).finish()),
             ),
-            Tamper::LoseCommit(commit) => (
-                keys::last(u8::try_from(commit % super::batch::RING).unwrap_or_default()),
-                None,
-            ),
             Tamper::FailNextFlush => {
                 self.shared.fail.store(true, Ordering::Relaxed);
                 return Ok(());
@@ -64,8 +57,8 @@ impl SledStore {
     }
 
     fn flipped(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
-        self.shared.gate.read(|db| {
-            let value = db.get(key).map_err(|error| sled_error(&error))?;
+        self.shared.overlay.read(|view| {
+            let value = view.get(key)?;
             Ok(value.map(|value| {
                 let mut value = value.to_vec();
                 let middle = value.len() / 2;

@@ -2,11 +2,11 @@
 //! which chunks the content is. So no value is longer than [`MAX_VALUE`], and sled, which would put a long
 //! one into a file that it never syncs, has no reason to.
 
-use ::sled::Db;
 use perennial::wire::{FieldWriter, Fields, RecordError, RecordWriter, open};
 
 use super::keys;
-use super::problem::{damaged, sled_error};
+use super::overlay::View;
+use super::problem::damaged;
 use crate::store::StoreError;
 
 /// The longest value, in bytes.
@@ -100,6 +100,11 @@ pub(super) fn fits(content: &[u8]) -> bool {
     content.len() <= CHUNK_CONTENT
 }
 
+/// Whether they do when one stands behind the other.
+pub(super) fn fits_both(one: &[u8], other: &[u8]) -> bool {
+    one.len() + other.len() <= CHUNK_CONTENT
+}
+
 /// A value with its content in it.
 pub(super) fn inline(version: u8, commit: u64, content: &[u8]) -> Vec<u8> {
     let mut record = RecordWriter::new(version);
@@ -165,7 +170,7 @@ pub(super) fn opened(value: &[u8], version: u8) -> Result<Opened<'_>, RecordErro
 
 /// Reads the content of a value and gives it to `decode`; `place` names the record in an error.
 pub(super) fn read<T>(
-    db: &Db,
+    view: &View<'_>,
     value: &[u8],
     version: u8,
     place: impl Fn() -> String,
@@ -174,14 +179,14 @@ pub(super) fn read<T>(
     let opened = opened(value, version).map_err(|problem| damaged(place(), problem))?;
     let result = match opened.body {
         Body::Inline(content) => decode(content),
-        Body::Chunked(chunks) => decode(&join(db, chunks, &place)?),
+        Body::Chunked(chunks) => decode(&join(view, chunks, &place)?),
     };
     result.map_err(|problem| damaged(place(), problem))
 }
 
 /// Puts a content together from its chunks.
 pub(super) fn join(
-    db: &Db,
+    view: &View<'_>,
     chunks: Chunks,
     place: &dyn Fn() -> String,
 ) -> Result<Vec<u8>, StoreError> {
@@ -196,10 +201,7 @@ pub(super) fn join(
                 },
             )
         };
-        let value = db
-            .get(&key)
-            .map_err(|error| sled_error(&error))?
-            .ok_or_else(missing)?;
+        let value = view.get(&key)?.ok_or_else(missing)?;
         join_one(&value, chunks.commit, index, &mut joined)
             .map_err(|problem| damaged(chunk(), problem))?;
     }

@@ -4,31 +4,28 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::time::{Duration, Instant};
+use std::sync::mpsc::Receiver;
+use std::thread::JoinHandle;
 
-use ::sled::Db;
-
-use super::batch::{self, MAX_BATCH, RESERVED, Whole};
+use super::apply::Progress;
 use super::cache::Cache;
 use super::effects::{Changed, Step};
-use super::gate::{Gate, failed};
+use super::folder;
+use super::journal::Journal;
 use super::keys::Key;
 use super::lock::{self, Lock};
+use super::overlay::{Overlay, failed};
 use super::problem::guarded;
-use super::state::{FORMAT, State};
-use super::{Durability, folder};
+use super::state::State;
 use crate::store::StoreError;
 use crate::store::acks;
 use crate::store::contract::{Ack, Commit, Create, Created, Deliver, Head, Owner};
 use perennial::RunKey;
 
-/// After so long without a write the file beside sled learns of the last commit.
-const IDLE: Duration = Duration::from_millis(200);
-/// And under load so often.
-const NOTE_EVERY: Duration = Duration::from_secs(1);
 /// A drain takes at most so many writes.
 const MAX_WRITES: usize = 4_096;
+/// And at most so many bytes, unless one write alone has more.
+const MAX_BYTES: usize = 1 << 20;
 
 /// What is handed to the writer.
 pub(super) enum Write {
@@ -72,11 +69,8 @@ pub(super) struct Drain {
     pub(super) next_chunk: u32,
     /// Counts the attempts that are recorded, since their keys are told apart by it.
     pub(super) attempts: u32,
-    chunks: Vec<(Key, Vec<u8>)>,
     bytes: usize,
-    /// One of the writes is so large that it goes alone.
-    full: bool,
-    /// sled failed while a write was resolved.
+    /// The store failed while a write was resolved.
     failure: Option<StoreError>,
     answers: Vec<Waiting>,
 }
@@ -88,87 +82,65 @@ impl Drain {
             changed: Changed::new(),
             next_chunk: 0,
             attempts: 0,
-            chunks: Vec::new(),
             bytes: 0,
-            full: false,
             failure: None,
             answers: Vec::new(),
         }
     }
 
     fn is_full(&self) -> bool {
-        self.full || self.failure.is_some() || self.answers.len() >= MAX_WRITES
+        self.failure.is_some() || self.answers.len() >= MAX_WRITES
     }
 
     fn has_room_for(&self, step: &Step) -> bool {
-        self.changed.is_empty()
-            || self.bytes + step.changed_size + step.chunks_size <= MAX_BATCH - RESERVED
+        self.changed.is_empty() || self.bytes + step.size <= MAX_BYTES
     }
 
     fn accept(&mut self, step: Step) {
         self.next_chunk = step.next_chunk;
-        self.bytes += step.changed_size + step.chunks_size;
+        self.bytes += step.size;
         self.changed.extend(step.changed);
-        if self.bytes <= MAX_BATCH - RESERVED {
-            // Chunks of a drain that fits into one batch are keys like others: a later write of this drain
-            // may remove them again.
-            self.changed.extend(
-                step.chunks
-                    .into_iter()
-                    .map(|(key, value)| (key, Some(value))),
-            );
-        } else {
-            self.chunks = step.chunks;
-            self.full = true;
-        }
     }
 }
 
-/// What the writer and those who hand to it share.
+/// What the store's threads and those who hand to them share.
 #[derive(Debug)]
 pub(super) struct Shared {
-    pub(super) gate: Gate,
-    /// For tests: the next flush fails.
+    pub(super) overlay: Overlay,
+    pub(super) progress: Progress,
+    /// For tests: the next write into the journal fails.
     pub(super) fail: AtomicBool,
 }
 
 pub(super) struct Writer {
     pub(super) shared: Arc<Shared>,
-    pub(super) db: Option<Db>,
+    pub(super) journal: Journal,
+    /// Carries into sled what is in the journal.
+    pub(super) applier: Option<JoinHandle<()>>,
     pub(super) lock: Option<Lock>,
     pub(super) store: PathBuf,
-    pub(super) durability: Durability,
+    /// What the file beside sled says when the store is closed, but for the last commit.
+    pub(super) state: State,
     /// The last commit.
     pub(super) commit: u64,
     /// The last owner.
     pub(super) owners: u64,
+    /// How many runs there are.
+    pub(super) runs: u64,
     pub(super) cache: Cache,
     /// Why no more writes are taken.
     pub(super) closed: Option<String>,
-    /// The last commit that the file beside sled knows of, and since when.
-    pub(super) noted: (u64, Instant),
 }
 
 impl Writer {
     pub(super) fn run(mut self, writes: &Receiver<Write>) {
         let mut carried = None;
-        while let Some(write) = carried.take().or_else(|| self.next(writes)) {
+        while let Some(write) = carried.take().or_else(|| writes.recv().ok()) {
             carried = self.drain(write, writes);
         }
         if let Err(error) = self.close() {
             tracing::error!(%error, "the store could not be closed");
         }
-    }
-
-    fn next(&mut self, writes: &Receiver<Write>) -> Option<Write> {
-        if self.closed.is_none() && self.noted.0 < self.commit {
-            match writes.recv_timeout(IDLE) {
-                Ok(write) => return Some(write),
-                Err(RecvTimeoutError::Disconnected) => return None,
-                Err(RecvTimeoutError::Timeout) => self.note(),
-            }
-        }
-        writes.recv().ok()
     }
 
     /// Takes writes as long as there are some and they fit. Gives back the one that did not.
@@ -177,6 +149,9 @@ impl Writer {
         let mut next = Some(first);
         let mut left = None;
         while let Some(write) = next {
+            if self.closed.is_none() {
+                self.closed = self.shared.progress.failure();
+            }
             if let Some(reason) = &self.closed
                 && !matches!(write, Write::Close(_))
             {
@@ -267,11 +242,13 @@ impl Writer {
                 record,
                 attempts,
                 owners,
+                runs,
                 answer,
             }) => {
                 drain.accept(step);
                 drain.attempts += attempts;
                 self.owners += owners;
+                self.runs += runs;
                 if let Some((run, record)) = record {
                     self.cache.put(run, record);
                 }
@@ -288,73 +265,70 @@ impl Writer {
         None
     }
 
-    /// Makes a drain durable and answers, in the order of its writes.
+    /// Makes a drain durable, shows it and answers, in the order of its writes.
     fn settle(&mut self, drain: Drain) {
         let Drain {
             commit,
             changed,
-            chunks,
-            next_chunk,
             failure,
             answers,
             ..
         } = drain;
-        let written = match (&failure, &self.db) {
-            (Some(error), _) => self.shared.gate.write(|| Err(error.to_string())),
-            (None, Some(db)) if !changed.is_empty() => {
-                let last = batch::last_record(commit, &changed);
-                let whole = Whole {
-                    commit,
-                    changed,
-                    chunks,
-                    next_chunk,
-                    last,
-                };
-                let fail = self.shared.fail.swap(false, Ordering::Relaxed);
-                self.shared.gate.write(|| {
-                    if fail {
-                        return Err("a test asked for it".into());
-                    }
-                    guarded(|| batch::write(db, whole))
-                        .map_err(|error| error.to_string())
-                        .inspect(|()| {
-                            self.commit = commit;
-                        })
-                })
-            }
-            (None, _) => Ok(()),
+        let changes = !changed.is_empty();
+        let written = match failure {
+            Some(error) => Err(error.to_string()),
+            None if changes => self.append(commit, changed),
+            None => Ok(()),
         };
+        let durable = written.is_ok();
         let fate = written.map_err(|reason| {
             tracing::error!(%reason, store = %self.store.display(), "a write failed; the store takes no more");
+            // What the journal holds beyond the last commit was never acknowledged; whether it is there is
+            // seen when the store is opened again.
             self.closed = Some(failed(&reason));
-            // What sled holds now was never acknowledged; it is looked at when the store is opened again.
-            self.db = None;
+            self.shared.overlay.close(&failed(&reason));
             StoreError::Unknown { reason }
         });
         for answer in answers {
             answer(fate.clone());
         }
-        if self.noted.0 < self.commit && self.noted.1.elapsed() > NOTE_EVERY {
-            self.note();
+        if changes && durable {
+            self.follow();
         }
     }
 
-    /// Tells the file beside sled of the last commit.
-    fn note(&mut self) {
-        self.noted = (self.commit, Instant::now());
-        let state = State {
-            format: FORMAT,
-            commit: self.commit,
-            clean: false,
+    fn append(&mut self, commit: u64, changed: Changed) -> Result<(), String> {
+        if self.shared.fail.swap(false, Ordering::Relaxed) {
+            return Err("a test asked for it".into());
+        }
+        self.journal
+            .append(commit, &changed)
+            .map_err(|error| format!("the journal could not be written: {error}"))?;
+        self.commit = commit;
+        self.shared.overlay.show(commit, changed);
+        Ok(())
+    }
+
+    /// What nobody waits for.
+    fn follow(&mut self) {
+        let marked = self.journal.mark();
+        let applied = self
+            .shared
+            .progress
+            .written(self.commit, &self.shared.overlay);
+        let recycled = match applied {
+            // The next write is told.
+            Err(_) => Ok(()),
+            Ok(applied) => self.journal.recycle(applied),
         };
-        // It may be behind: what it does not know cannot be missed, and that is all.
-        if let Err(error) = state.write(&self.store, self.durability == Durability::Sync) {
-            tracing::warn!(%error, "the last commit could not be noted");
+        // Neither is needed: the commit is durable, and the segments go the next time.
+        if let Err(error) = marked.and(recycled) {
+            tracing::warn!(%error, store = %self.store.display(), "the journal could not be tidied");
         }
     }
 
-    /// Makes everything durable and lets go. Once is enough; after a failed write there is nothing to do but
-    /// to let go.
+    /// Carries everything into sled and lets go. Once is enough; after a failed write there is nothing to do
+    /// but to let go.
     fn close(&mut self) -> Result<(), StoreError> {
         let Some(lock) = self.lock.take() else {
             return Ok(());
@@ -362,31 +336,39 @@ impl Writer {
         let failed = self.closed.is_some();
         self.closed
             .get_or_insert_with(|| "it was asked to close".into());
-        self.shared.gate.close("it was asked to close");
         let result = self.let_go(failed);
         drop(lock);
         result
     }
 
     fn let_go(&mut self, failed: bool) -> Result<(), StoreError> {
-        let flushed = self.db.take().map_or(Ok(0), |db| db.flush());
         let io = |what: &str, error: &dyn std::fmt::Display| StoreError::Io {
             what: what.into(),
             error: error.to_string(),
         };
-        flushed.map_err(|error| io("sled could not flush", &error))?;
+        self.shared.progress.close();
+        if let Some(applier) = self.applier.take() {
+            // One that panicked has said so.
+            let _ = applier.join();
+        }
+        self.shared.overlay.close("it was asked to close");
         lock::wait_for_sled(&folder::db(&self.store))
             .map_err(|error| io("sled did not let go of its files", &error))?;
+        if let Some(error) = self.shared.progress.failure().filter(|_| !failed) {
+            return Err(io("sled failed", &error));
+        }
         if failed {
             return Ok(());
         }
         let state = State {
-            format: FORMAT,
             commit: self.commit,
             clean: true,
+            ..self.state.clone()
         };
-        folder::sync_all(&folder::sled(&self.store))
-            .and_then(|()| state.write(&self.store, true))
+        self.journal
+            .sync()
+            .and_then(|()| folder::sync_all(&folder::sled(&self.store)))
+            .and_then(|()| state.write(&self.store))
             .map_err(|error| io("the store could not be marked as closed", &error))
     }
 }
@@ -400,6 +382,8 @@ pub(super) struct Resolution<T> {
     pub(super) attempts: u32,
     /// How many owners it makes.
     pub(super) owners: u64,
+    /// How many runs it makes.
+    pub(super) runs: u64,
     pub(super) answer: T,
 }
 
@@ -411,6 +395,7 @@ impl<T> Resolution<T> {
             record: None,
             attempts: 0,
             owners: 0,
+            runs: 0,
             answer,
         }
     }

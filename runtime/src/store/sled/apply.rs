@@ -1,0 +1,327 @@
+//! The applier: a thread that carries into sled what the journal holds, so that segments can go. It works
+//! when much has gathered, so that what changed many times is written once, and when nobody writes.
+//!
+//! sled's own batches need not be whole: until the record of what it has taken over says so, everything is
+//! done again from the journal, and doing it twice does no harm.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use ::sled::{Batch, Db};
+use perennial::wire::{Fields, RecordError};
+
+use super::effects::size;
+use super::keys::{self, Key};
+use super::overlay::{Layer, Overlay, failed};
+use super::problem::{guarded, sled_error};
+use super::state::State;
+use super::value::{self, Body, content};
+use super::writer::Shared;
+use crate::store::StoreError;
+
+/// With so many bytes gathered it goes to work.
+const MUCH: usize = 8 << 20;
+/// With so many the writer waits for it.
+const TOO_MUCH: usize = 64 << 20;
+/// And after so long without a write.
+const QUIET: Duration = Duration::from_secs(1);
+/// After so long without a write the file beside sled learns of the last commit.
+const IDLE: Duration = Duration::from_millis(200);
+/// And under load so often.
+const NOTE_EVERY: Duration = Duration::from_secs(1);
+/// The largest batch for sled, in bytes.
+const MAX_BATCH: usize = 128 << 10;
+/// The schema version of the record of what sled has taken over.
+const APPLIED_VERSION: u8 = 1;
+/// So many of the newest records are named in it.
+const NEWEST: usize = 64;
+
+/// What writer and applier tell each other.
+#[derive(Debug)]
+pub(super) struct Progress {
+    state: Mutex<Gathered>,
+    changed: Condvar,
+}
+
+#[derive(Debug)]
+struct Gathered {
+    /// How many bytes sled does not have yet.
+    bytes: usize,
+    /// The last commit that was acknowledged.
+    commit: u64,
+    last_write: Instant,
+    /// The last commit that sled has.
+    applied: u64,
+    /// The writer takes no more writes.
+    closing: bool,
+    /// sled failed.
+    failed: Option<String>,
+}
+
+impl Progress {
+    pub(super) fn new(applied: u64, commit: u64, bytes: usize) -> Self {
+        let state = Gathered {
+            bytes,
+            commit,
+            last_write: Instant::now(),
+            applied,
+            closing: false,
+            failed: None,
+        };
+        Self {
+            state: Mutex::new(state),
+            changed: Condvar::new(),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, Gathered> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait<'a>(&self, state: MutexGuard<'a, Gathered>) -> MutexGuard<'a, Gathered> {
+        self.changed
+            .wait(state)
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A commit is durable and shown. Waits where sled is too far behind. Gives the last commit that sled
+    /// has, or why it takes none any more.
+    pub(super) fn written(&self, commit: u64, overlay: &Overlay) -> Result<u64, String> {
+        let mut state = self.state();
+        let bytes = overlay.bytes();
+        let was = std::mem::replace(&mut state.bytes, bytes);
+        state.commit = commit;
+        state.last_write = Instant::now();
+        if was == 0 || (was < MUCH && bytes >= MUCH) {
+            self.changed.notify_all();
+        }
+        while state.bytes > TOO_MUCH && state.failed.is_none() {
+            state = self.wait(state);
+        }
+        match &state.failed {
+            Some(reason) => Err(reason.clone()),
+            None => Ok(state.applied),
+        }
+    }
+
+    /// Why sled takes nothing any more.
+    pub(super) fn failure(&self) -> Option<String> {
+        self.state().failed.clone()
+    }
+
+    /// Nothing is written any more: the applier carries over what is left and ends.
+    pub(super) fn close(&self) {
+        self.state().closing = true;
+        self.changed.notify_all();
+    }
+}
+
+/// The thread's state.
+#[derive(Debug)]
+pub(super) struct Applier {
+    pub(super) shared: Arc<Shared>,
+    pub(super) db: Db,
+    pub(super) store: PathBuf,
+    /// What the file beside sled says.
+    pub(super) state: State,
+}
+
+impl Applier {
+    /// Until the store is closed, or sled fails.
+    pub(super) fn run(mut self) {
+        let mut noted = Instant::now();
+        loop {
+            let progress = &self.shared.progress;
+            let mut state = progress.state();
+            let (apply, closing) = loop {
+                let quiet = state.last_write.elapsed();
+                let (unapplied, unnoted) = (state.bytes > 0, state.commit > self.state.commit);
+                if state.closing || state.bytes >= MUCH || (unapplied && quiet >= QUIET) {
+                    break (true, state.closing);
+                }
+                if unnoted && (quiet >= IDLE || noted.elapsed() >= NOTE_EVERY) {
+                    break (false, false);
+                }
+                if !unapplied && !unnoted {
+                    state = progress.wait(state);
+                    continue;
+                }
+                // Whatever comes first of what it waits for.
+                let mut until = QUIET.saturating_sub(quiet);
+                if unnoted {
+                    until = until
+                        .min(IDLE.saturating_sub(quiet))
+                        .min(NOTE_EVERY.saturating_sub(noted.elapsed()));
+                }
+                let waited = progress.changed.wait_timeout(state, until);
+                state = waited.unwrap_or_else(PoisonError::into_inner).0;
+            };
+            let commit = state.commit;
+            drop(state);
+            if apply && let Err(error) = self.apply_all(closing) {
+                return self.fail(&error);
+            }
+            if closing {
+                return;
+            }
+            noted = Instant::now();
+            self.note(commit);
+        }
+    }
+
+    /// Carries everything over that has gathered by now; when the store is closing, everything that there is.
+    fn apply_all(&self, closing: bool) -> Result<(), StoreError> {
+        while let Some(layer) = self.shared.overlay.take() {
+            guarded(|| apply(&self.db, &layer))?;
+            self.shared.overlay.applied();
+            let mut state = self.shared.progress.state();
+            state.applied = layer.commit;
+            state.bytes = self.shared.overlay.bytes();
+            drop(state);
+            self.shared.progress.changed.notify_all();
+            if !closing {
+                return Ok(());
+            }
+        }
+        // A store that failed shows nothing any more, and there is nothing to carry over.
+        let mut state = self.shared.progress.state();
+        state.bytes = self.shared.overlay.bytes();
+        Ok(())
+    }
+
+    fn fail(&self, error: &StoreError) {
+        tracing::error!(%error, store = %self.store.display(), "sled failed; the store takes no more");
+        let reason = failed(&error.to_string());
+        self.shared.overlay.close(&reason);
+        self.shared.progress.state().failed = Some(reason);
+        self.shared.progress.changed.notify_all();
+    }
+
+    /// Tells the file beside sled of the last commit. It may be behind: what it does not know cannot be
+    /// missed, and that is all.
+    fn note(&mut self, commit: u64) {
+        self.state.commit = commit;
+        if let Err(error) = self.state.write(&self.store) {
+            tracing::warn!(%error, "the last commit could not be noted");
+        }
+    }
+}
+
+/// Puts a layer into sled, and then the record that it is there.
+pub(super) fn apply(db: &Db, layer: &Layer) -> Result<(), StoreError> {
+    let (mut batch, mut bytes) = (Batch::default(), 0);
+    for (key, value) in &layer.changed {
+        let more = size(key, value.as_ref());
+        if bytes > 0 && bytes + more > MAX_BATCH {
+            write(db, std::mem::take(&mut batch))?;
+            bytes = 0;
+        }
+        bytes += more;
+        match value {
+            Some(value) => batch.insert(&key[..], &value[..]),
+            None => batch.remove(&key[..]),
+        }
+    }
+    write(db, batch)?;
+    flush(db)?;
+    let mut batch = Batch::default();
+    batch.insert(keys::APPLIED, Applied::of(layer).encode());
+    write(db, batch)?;
+    flush(db)
+}
+
+fn write(db: &Db, batch: Batch) -> Result<(), StoreError> {
+    db.apply_batch(batch).map_err(|error| sled_error(&error))
+}
+
+fn flush(db: &Db) -> Result<(), StoreError> {
+    db.flush().map(drop).map_err(|error| sled_error(&error))
+}
+
+/// What sled has taken over.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Applied {
+    /// The last commit.
+    pub(super) commit: u64,
+    /// Some of the newest records, and the commits that wrote them, so that the next opening can look
+    /// whether they are there and whole.
+    pub(super) newest: Vec<(Key, u64)>,
+}
+
+impl Applied {
+    fn of(layer: &Layer) -> Self {
+        let kept = |key: &Key| matches!(key.first(), Some(&(keys::RUN | keys::UNIT)));
+        let mut newest: Vec<(Key, u64)> = layer
+            .changed
+            .iter()
+            .filter(|(key, _)| kept(key))
+            .filter_map(|(key, value)| {
+                let opened = value::opened(value.as_ref()?, u8::MAX).ok()?;
+                Some((key.clone(), opened.commit))
+            })
+            .collect();
+        newest.sort_by_key(|(_, commit)| std::cmp::Reverse(*commit));
+        newest.truncate(NEWEST);
+        Self {
+            commit: layer.commit,
+            newest,
+        }
+    }
+
+    /// What sled says that it has.
+    pub(super) fn read(db: &Db) -> Result<Self, StoreError> {
+        match db.get(keys::APPLIED).map_err(|error| sled_error(&error))? {
+            None => Ok(Self::default()),
+            Some(value) => Self::decode(&value).map_err(|problem| {
+                super::problem::damaged("the record of what sled has taken over".into(), problem)
+            }),
+        }
+    }
+
+    fn encode(&self) -> Vec<u8> {
+        let mut body = Vec::new();
+        for (key, commit) in &self.newest {
+            let one = content(|f| {
+                f.nested(1, |f| {
+                    f.bytes(1, key);
+                    f.number(2, *commit);
+                });
+            });
+            // Long names must not make it too long for a value.
+            if !value::fits_both(&body, &one) {
+                break;
+            }
+            body.extend(one);
+        }
+        value::inline(APPLIED_VERSION, self.commit, &body)
+    }
+
+    pub(super) fn decode(value: &[u8]) -> Result<Self, RecordError> {
+        let opened = value::opened(value, APPLIED_VERSION)?;
+        let Body::Inline(content) = opened.body else {
+            return Err(RecordError::Malformed { field: "content" });
+        };
+        let mut newest = Vec::new();
+        let mut fields = Fields::new(content);
+        while let Some((_, one)) = fields.next_field()? {
+            let (mut key, mut commit) = (None, None);
+            let mut parts = one.fields("newest")?;
+            while let Some((field, content)) = parts.next_field()? {
+                match field {
+                    1 => key = Some(content.bytes("key")?.to_vec()),
+                    2 => commit = Some(content.number("commit")?),
+                    _ => {}
+                }
+            }
+            newest.push((
+                key.ok_or(RecordError::Malformed { field: "key" })?,
+                commit.ok_or(RecordError::Malformed { field: "commit" })?,
+            ));
+        }
+        Ok(Self {
+            commit: opened.commit,
+            newest,
+        })
+    }
+}

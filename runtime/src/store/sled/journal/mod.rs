@@ -1,0 +1,192 @@
+//! The journal in front of sled. A drain is durable when its frame is: one write and one `fdatasync` into a
+//! file that has its size already. sled learns of it later, in the background, and a segment goes when sled
+//! has everything that is in it.
+//!
+//! There is never more than one frame that is not on the device. So a broken frame with nothing behind it is
+//! one that was never acknowledged, and a broken frame with a later one behind it, or with the mark that it
+//! was acknowledged, is damage.
+
+mod frame;
+mod recover;
+mod segment;
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io;
+use std::path::PathBuf;
+
+pub(super) use recover::{Broken, Recovered, recover};
+pub(super) use segment::folder;
+
+use super::effects::Changed;
+use frame::Link;
+use segment::{FRAMES, Header};
+
+/// How large a segment is at most, in bytes, unless one frame is larger.
+pub(super) const SEGMENT: u64 = 16 << 20;
+/// The first one is smaller, and each is twice the one before.
+const FIRST_SEGMENT: u64 = 1 << 20;
+/// What is written ends at the end of a page: a page of a file used again would otherwise be read first.
+const PAGE: u64 = 4_096;
+
+/// How a journal is kept.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Settings {
+    pub(super) segment: u64,
+    /// Whether a frame is on the device before it counts.
+    pub(super) sync: bool,
+}
+
+/// The journal, as its one writer has it.
+#[derive(Debug)]
+pub(super) struct Journal {
+    folder: PathBuf,
+    settings: Settings,
+    file: File,
+    size: u64,
+    /// Where the next frame stands.
+    at: u64,
+    sequence: u64,
+    epoch: u64,
+    last: Link,
+    buffer: Vec<u8>,
+    /// Segments that are full: sequence, and last commit.
+    full: VecDeque<(u64, u64)>,
+}
+
+impl Journal {
+    /// Goes on after what was recovered, in a segment of its own.
+    pub(super) fn start(
+        folder: PathBuf,
+        settings: Settings,
+        recovered: &Recovered,
+    ) -> io::Result<Self> {
+        let sequence = recovered
+            .full
+            .back()
+            .map_or(1, |(sequence, _)| sequence + 1);
+        let header = Header {
+            sequence,
+            epoch: epoch()?,
+            before: recovered.last,
+            checksum: recovered.checksum,
+        };
+        let (file, size) = segment::create(
+            &folder,
+            header,
+            settings.segment.min(FIRST_SEGMENT),
+            settings.sync,
+        )?;
+        Ok(Self {
+            folder,
+            settings,
+            file,
+            size,
+            at: FRAMES as u64,
+            sequence,
+            epoch: header.epoch,
+            last: Link {
+                commit: header.before,
+                before: header.checksum,
+            },
+            buffer: Vec::new(),
+            full: recovered.full.clone(),
+        })
+    }
+
+    /// Makes a commit durable.
+    pub(super) fn append(&mut self, commit: u64, changed: &Changed) -> io::Result<()> {
+        let link = Link {
+            commit,
+            before: self.last.before,
+        };
+        self.buffer.clear();
+        let mut checksum = frame::encode(&mut self.buffer, self.epoch, link, changed);
+        if self.at + self.buffer.len() as u64 > self.size {
+            self.next_segment()?;
+            self.buffer.clear();
+            checksum = frame::encode(&mut self.buffer, self.epoch, link, changed);
+        }
+        let length = self.buffer.len() as u64;
+        self.write()?;
+        if self.settings.sync {
+            self.file.sync_data()?;
+        }
+        self.at += length;
+        self.last = Link {
+            commit,
+            before: checksum,
+        };
+        // One large commit must not hold its memory for ever.
+        self.buffer.shrink_to(1 << 20);
+        Ok(())
+    }
+
+    /// Says that the last commit was acknowledged. When this fails or is lost, damage to the frame of that
+    /// commit may pass for a frame that was never finished, until the next is written.
+    pub(super) fn mark(&mut self) -> io::Result<()> {
+        if self.at + frame::HEADER as u64 > self.size {
+            return Ok(());
+        }
+        self.buffer.clear();
+        frame::encode_mark(&mut self.buffer, self.epoch, self.last);
+        self.write()
+    }
+
+    fn write(&mut self) -> io::Result<()> {
+        let end = (self.at + self.buffer.len() as u64)
+            .next_multiple_of(PAGE)
+            .min(self.size);
+        self.buffer.resize(
+            usize::try_from(end - self.at)
+                .unwrap_or(0)
+                .max(self.buffer.len()),
+            0,
+        );
+        segment::write_at(&self.file, &self.buffer, self.at)
+    }
+
+    /// The frame in the buffer does not fit any more.
+    fn next_segment(&mut self) -> io::Result<()> {
+        let header = Header {
+            sequence: self.sequence + 1,
+            epoch: epoch()?,
+            before: self.last.commit,
+            checksum: self.last.before,
+        };
+        let size = (FRAMES as u64 + self.buffer.len() as u64).next_multiple_of(PAGE);
+        let (file, size) = segment::create(
+            &self.folder,
+            header,
+            size.max(self.settings.segment.min(self.size * 2)),
+            self.settings.sync,
+        )?;
+        self.full.push_back((self.sequence, self.last.commit));
+        (self.file, self.size, self.at) = (file, size, FRAMES as u64);
+        (self.sequence, self.epoch) = (header.sequence, header.epoch);
+        Ok(())
+    }
+
+    /// Lets go of the segments whose commits are all in sled.
+    pub(super) fn recycle(&mut self, applied: u64) -> io::Result<()> {
+        while let Some(&(sequence, _)) = self.full.front().filter(|(_, last)| *last <= applied) {
+            segment::recycle(
+                &self.folder,
+                sequence,
+                self.settings.segment,
+                self.settings.sync,
+            )?;
+            self.full.pop_front();
+        }
+        Ok(())
+    }
+
+    /// Makes everything durable, whatever the settings.
+    pub(super) fn sync(&self) -> io::Result<()> {
+        self.file.sync_all()
+    }
+}
+
+fn epoch() -> io::Result<u64> {
+    getrandom::u64().map_err(|error| io::Error::other(error.to_string()))
+}
