@@ -43,7 +43,7 @@ impl Shard {
             }
             run.clear_block();
         }
-        commit::submit(&shared, key, &mut self.runs);
+        commit::submit(&shared, key, &mut self.runs, &mut self.outbox);
         if self
             .runs
             .get(key)

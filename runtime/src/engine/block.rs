@@ -26,7 +26,7 @@ impl Shard {
         run.changes.blocked = Some(BlockedChange::Put(record));
         run.after.push(After::Blocked);
         run.keep_inputs(now);
-        commit::submit(&self.shared, key, &mut self.runs);
+        commit::submit(&self.shared, key, &mut self.runs, &mut self.outbox);
     }
 }
 

@@ -1,4 +1,4 @@
-//! Handing a run's changes to the store, and what follows when they are durable.
+//! Handing the runs' changes to the store, and what follows when they are durable.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,10 +11,22 @@ use super::run::{After, BlockedNow, Progress, Run, Stage};
 use super::shard::Shard;
 use super::timers::TimerMessage;
 use crate::error::Unavailable;
-use crate::store::{Commit, Created, DueTimer, StoreError};
+use crate::store::{Ack, Commit, Created, DueTimer, StoreError};
+
+/// Commits of a shard that have not been handed to the store yet. They go together when the shard has nothing
+/// else to do, so that they share a flush.
+pub(super) type Outbox = Vec<(Commit, Ack<()>)>;
+
+/// With so many it does not wait for that.
+pub(super) const FULL: usize = 256;
 
 /// Commits what has gathered in the run, if there is anything.
-pub(super) fn submit(shared: &Arc<Shared>, key: &RunKey, runs: &mut HashMap<RunKey, Run>) {
+pub(super) fn submit(
+    shared: &Arc<Shared>,
+    key: &RunKey,
+    runs: &mut HashMap<RunKey, Run>,
+    outbox: &mut Outbox,
+) {
     let Some(run) = runs.get_mut(key) else { return };
     if run.in_flight.is_some() || !run.has_changes() {
         return;
@@ -34,18 +46,11 @@ pub(super) fn submit(shared: &Arc<Shared>, key: &RunKey, runs: &mut HashMap<RunK
         changes,
     };
     let (told, name) = (Arc::clone(shared), key.clone());
-    shared.store.commit(
-        commit,
-        Box::new(move |result| {
-            told.tell(
-                &name,
-                Message::Committed {
-                    run: name.clone(),
-                    result,
-                },
-            );
-        }),
-    );
+    let ack: Ack<()> = Box::new(move |result| {
+        let run = name.clone();
+        told.tell(&name, Message::Committed { run, result });
+    });
+    outbox.push((commit, ack));
 }
 
 impl Shard {

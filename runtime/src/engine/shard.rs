@@ -9,6 +9,7 @@ use std::sync::mpsc::Receiver;
 use perennial::RunKey;
 use tokio::sync::{mpsc, oneshot};
 
+use super::commit::{FULL, Outbox};
 use super::message::{Ended, Message, StartRequest, WaitError};
 use super::run::{BlockedNow, Run, Stage};
 use super::{Shared, open};
@@ -27,6 +28,7 @@ pub(super) struct Shard {
     pub(super) waiters: HashMap<RunKey, Vec<Waiter>>,
     /// Starts of runs that are just being opened or made.
     pub(super) starts: HashMap<RunKey, Vec<StartRequest>>,
+    pub(super) outbox: Outbox,
     draining: Vec<mpsc::Sender<Infallible>>,
     /// Why nothing can be done any more.
     pub(super) failed: Option<Unavailable>,
@@ -44,6 +46,7 @@ impl Shard {
             runs: HashMap::new(),
             waiters: HashMap::new(),
             starts: HashMap::new(),
+            outbox: Outbox::new(),
             draining: Vec::new(),
             failed: None,
             clock: 0,
@@ -52,7 +55,7 @@ impl Shard {
     }
 
     pub(super) fn run(mut self, messages: &Receiver<Message>) {
-        while let Ok(message) = messages.recv() {
+        while let Some(message) = self.next(messages) {
             if matches!(message, Message::Stop) {
                 break;
             }
@@ -73,6 +76,21 @@ impl Shard {
             self.release_drained();
         }
         tracing::debug!(shard = self.index, runs = self.runs.len(), "a shard stops");
+    }
+
+    /// The next message. What has gathered is handed to the store before this waits for one.
+    fn next(&mut self, messages: &Receiver<Message>) -> Option<Message> {
+        if self.outbox.len() < FULL
+            && let Ok(message) = messages.try_recv()
+        {
+            return Some(message);
+        }
+        if !self.outbox.is_empty() {
+            self.shared
+                .store
+                .commit_all(std::mem::take(&mut self.outbox));
+        }
+        messages.recv().ok()
     }
 
     fn handle(&mut self, message: Message) {
@@ -180,6 +198,7 @@ impl Shard {
             shard = self.index,
             "nothing goes on until the program is started again: {error}"
         );
+        self.outbox.clear();
         for (_, mut run) in std::mem::take(&mut self.runs) {
             run.answer_start(&Err(error.clone()));
         }

@@ -14,7 +14,8 @@ use serde::{Deserialize, Serialize};
 
 use super::StoreError;
 
-/// Called once with the fate of a write, on a thread of the store: it must not block.
+/// Called once with the fate of a write, on a thread of the store or of whoever writes just then: it must not
+/// block, nor wait for the store.
 pub type Ack<T> = Box<dyn FnOnce(Result<T, StoreError>) + Send>;
 
 /// A process that may own runs, as the store counts them: each opening of a store gets a new number.
@@ -45,6 +46,15 @@ pub trait Store: Send + Sync + fmt::Debug + 'static {
 
     /// Writes all of `commit` or nothing. Refused when its fence or its sequence is not the run's.
     fn commit(&self, commit: Commit, ack: Ack<()>);
+
+    /// Hands several commits over at once, of different runs, by somebody who has nothing else to do until
+    /// they are answered: a store may do the writing within this call. The same as one after another
+    /// otherwise: each is guarded and answered by itself.
+    fn commit_all(&self, commits: Vec<(Commit, Ack<()>)>) {
+        for (commit, ack) in commits {
+            self.commit(commit, ack);
+        }
+    }
 
     /// Puts an observation into a run's queue and answers with its arrival number. Anybody may; it never
     /// touches the history. Refused when the run is unknown or finished.

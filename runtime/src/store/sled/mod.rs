@@ -32,6 +32,7 @@ mod open;
 mod open_error;
 mod overlay;
 mod problem;
+mod queue;
 mod read;
 mod records;
 mod resolve;
@@ -44,8 +45,8 @@ mod writer;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::{self, Sender};
-use std::thread::{JoinHandle, ThreadId};
+use std::sync::mpsc;
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use perennial::RunKey;
@@ -60,6 +61,7 @@ use super::contract::{
     Ack, AttemptRecord, Commit, Create, Created, Deliver, DueTimer, Head, ListQuery, Loaded, Owner,
     Page, Store,
 };
+use queue::Line;
 use writer::{Shared, Write};
 
 /// What a write that was acknowledged survives.
@@ -145,10 +147,9 @@ impl Options {
 pub struct SledStore {
     folder: PathBuf,
     shared: Arc<Shared>,
+    line: Arc<Line>,
     /// `None` only while it is dropped.
-    writes: Option<Sender<Write>>,
-    writer: Option<JoinHandle<()>>,
-    writer_id: ThreadId,
+    thread: Option<JoinHandle<()>>,
 }
 
 impl fmt::Debug for SledStore {
@@ -178,22 +179,21 @@ impl SledStore {
     fn start(folder: &Path, options: &Options) -> Result<Self, OpenError> {
         let writer = open::open(folder, options)?;
         let shared = Arc::clone(&writer.shared);
-        let (writes, taken) = mpsc::channel();
+        let line = Arc::new(Line::new(writer));
+        let writing = Arc::clone(&line);
         let started = std::thread::Builder::new()
             .name("perennial-store".into())
-            .spawn(move || writer.run(&taken));
-        let writer = started.map_err(|error| OpenError::Io {
+            .spawn(move || writing.run());
+        let thread = started.map_err(|error| OpenError::Io {
             folder: folder.into(),
             what: "starting the writer",
             error: error.to_string(),
         })?;
-        let writer_id = writer.thread().id();
         Ok(Self {
             folder: folder.into(),
             shared,
-            writes: Some(writes),
-            writer: Some(writer),
-            writer_id,
+            line,
+            thread: Some(thread),
         })
     }
 
@@ -265,17 +265,7 @@ impl SledStore {
     }
 
     fn hand_over(&self, write: Write) {
-        let closed = || StoreError::Closed {
-            reason: "its writer has ended".into(),
-        };
-        match &self.writes {
-            Some(writes) => {
-                if let Err(mpsc::SendError(write)) = writes.send(write) {
-                    write.refuse(closed());
-                }
-            }
-            None => write.refuse(closed()),
-        }
+        self.line.queue.push(write);
     }
 
     /// Hands a write over and waits for its answer.
@@ -283,7 +273,7 @@ impl SledStore {
         &self,
         write: impl FnOnce(Ack<T>) -> Write,
     ) -> Result<T, StoreError> {
-        if std::thread::current().id() == self.writer_id {
+        if queue::is_writing() {
             let error =
                 "an ack must not wait for the store: it is called by the thread that would answer";
             return Err(StoreError::Io {
@@ -314,6 +304,15 @@ impl Store for SledStore {
 
     fn commit(&self, commit: Commit, ack: Ack<()>) {
         self.hand_over(Write::Commit(Box::new(commit), ack));
+    }
+
+    /// Written within this call, unless somebody is writing: who hands over a batch has nothing else to do.
+    fn commit_all(&self, commits: Vec<(Commit, Ack<()>)>) {
+        let writes = commits.into_iter();
+        self.line
+            .queue
+            .put(writes.map(|(commit, ack)| Write::Commit(Box::new(commit), ack)));
+        self.line.lead();
     }
 
     fn deliver(&self, deliver: Deliver, ack: Ack<u64>) {
@@ -399,15 +398,11 @@ impl Store for SledStore {
 impl Drop for SledStore {
     /// Closes the store, if nobody did.
     fn drop(&mut self) {
-        drop(self.writes.take());
-        // An ack may hold the last reference to the store, and is called by the writer, which then ends by
-        // itself.
-        if let Some(writer) = self
-            .writer
-            .take()
-            .filter(|_| std::thread::current().id() != self.writer_id)
-        {
-            let _ = writer.join();
+        self.line.queue.end();
+        // An ack may hold the last reference to the store, and is called by the store's thread, which then
+        // ends by itself.
+        if let Some(thread) = self.thread.take().filter(|_| !queue::is_writing()) {
+            let _ = thread.join();
         }
     }
 }

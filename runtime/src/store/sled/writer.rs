@@ -1,10 +1,10 @@
-//! The writer: one thread that takes the writes in their order, resolves each against what the ones before
+//! The writer: one at a time takes the writes in their order, resolves each against what the ones before
 //! it leave, makes many of them durable at once, and answers.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::Receiver;
 use std::thread::JoinHandle;
 
 use super::apply::Progress;
@@ -16,6 +16,7 @@ use super::keys::Key;
 use super::lock::{self, Lock};
 use super::overlay::{Overlay, failed};
 use super::problem::guarded;
+use super::queue::Queue;
 use super::state::State;
 use crate::store::StoreError;
 use crate::store::acks;
@@ -51,6 +52,12 @@ impl Write {
             Self::Claim(_, _, ack) => acks::answer(ack, Err(error)),
             Self::Enroll(ack) => acks::answer(ack, Err(error)),
         });
+    }
+}
+
+impl fmt::Debug for Write {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Write")
     }
 }
 
@@ -112,6 +119,7 @@ pub(super) struct Shared {
     pub(super) fail: AtomicBool,
 }
 
+#[derive(Debug)]
 pub(super) struct Writer {
     pub(super) shared: Arc<Shared>,
     pub(super) journal: Journal,
@@ -133,48 +141,34 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn run(mut self, writes: &Receiver<Write>) {
-        let mut carried = None;
-        while let Some(write) = carried.take().or_else(|| writes.recv().ok()) {
-            carried = self.drain(write, writes);
-        }
-        if let Err(error) = self.close() {
-            tracing::error!(%error, "the store could not be closed");
-        }
-    }
-
-    /// Takes writes as long as there are some and they fit. Gives back the one that did not.
-    fn drain(&mut self, first: Write, writes: &Receiver<Write>) -> Option<Write> {
+    /// Takes writes as long as there are some and they fit, makes them durable and answers.
+    pub(super) fn drain(&mut self, queue: &Queue) {
         let mut drain = Drain::new(self.commit + 1);
-        let mut next = Some(first);
-        let mut left = None;
-        while let Some(write) = next {
+        while let Some(write) = queue.take() {
             if self.closed.is_none() {
                 self.closed = self.shared.progress.failure();
             }
-            if let Some(reason) = &self.closed
-                && !matches!(write, Write::Close(_))
-            {
-                write.refuse(StoreError::Closed {
+            match (&self.closed, write) {
+                (_, Write::Close(ack)) => {
+                    self.settle(drain);
+                    let result = self.close();
+                    return acks::deliver(acks::answer(ack, result));
+                }
+                (Some(reason), write) => write.refuse(StoreError::Closed {
                     reason: reason.clone(),
-                });
-                return None;
+                }),
+                (None, write) => {
+                    if let Some(write) = self.admit(&mut drain, write) {
+                        queue.put_back(write);
+                        break;
+                    }
+                }
             }
-            left = self.admit(&mut drain, write);
-            if left.is_some() || drain.is_full() {
+            if drain.is_full() {
                 break;
             }
-            next = writes.try_recv().ok();
         }
         self.settle(drain);
-        match left {
-            Some(Write::Close(ack)) => {
-                let result = self.close();
-                acks::deliver(acks::answer(ack, result));
-                None
-            }
-            left => left,
-        }
     }
 
     /// Resolves a write and adds it to the drain, or gives it back if it does not fit.
@@ -221,6 +215,7 @@ impl Writer {
                     |(), ack| Write::Tamper(key, value, ack),
                 )
             }
+            // It is not admitted: what was before it is settled first.
             close @ Write::Close(_) => Some(close),
         }
     }
@@ -329,7 +324,7 @@ impl Writer {
 
     /// Carries everything into sled and lets go. Once is enough; after a failed write there is nothing to do
     /// but to let go.
-    fn close(&mut self) -> Result<(), StoreError> {
+    pub(super) fn close(&mut self) -> Result<(), StoreError> {
         let Some(lock) = self.lock.take() else {
             return Ok(());
         };

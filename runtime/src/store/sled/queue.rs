@@ -1,0 +1,123 @@
+//! The writes that wait, and who writes them: a thread of the store, or whoever has just handed over a
+//! batch and would only wait for it. The second saves two hand-overs between threads where one run is in
+//! flight; where many are, the thread takes over, and those who hand over go on.
+
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
+
+use super::writer::{Write, Writer};
+
+thread_local! {
+    static WRITES: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether this thread is writing: acks are called by it.
+pub(super) fn is_writing() -> bool {
+    WRITES.get()
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Queue {
+    waiting: Mutex<Waiting>,
+    came: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Waiting {
+    writes: VecDeque<Write>,
+    /// No more will come.
+    ended: bool,
+}
+
+impl Queue {
+    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Hands a write to the store's thread.
+    pub(super) fn push(&self, write: Write) {
+        self.waiting().writes.push_back(write);
+        self.came.notify_one();
+    }
+
+    /// Puts writes in line; whoever writes next takes them.
+    pub(super) fn put(&self, writes: impl Iterator<Item = Write>) {
+        self.waiting().writes.extend(writes);
+    }
+
+    /// The next write.
+    pub(super) fn take(&self) -> Option<Write> {
+        self.waiting().writes.pop_front()
+    }
+
+    /// Puts the write that was taken last back to its place.
+    pub(super) fn put_back(&self, write: Write) {
+        self.waiting().writes.push_front(write);
+    }
+
+    /// No more will come: the store's thread writes what is left and ends.
+    pub(super) fn end(&self) {
+        self.waiting().ended = true;
+        self.came.notify_one();
+    }
+
+    /// Waits for a write; `false`: none will come.
+    fn wait(&self) -> bool {
+        let mut waiting = self.waiting();
+        while waiting.writes.is_empty() && !waiting.ended {
+            waiting = self
+                .came
+                .wait(waiting)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        !waiting.writes.is_empty()
+    }
+}
+
+/// The writer, and what waits for it.
+#[derive(Debug)]
+pub(super) struct Line {
+    pub(super) queue: Queue,
+    writer: Mutex<Writer>,
+}
+
+impl Line {
+    pub(super) fn new(writer: Writer) -> Self {
+        Self {
+            queue: Queue::default(),
+            writer: Mutex::new(writer),
+        }
+    }
+
+    /// The store's thread.
+    pub(super) fn run(&self) {
+        while self.queue.wait() {
+            let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+            self.drain(&mut writer);
+        }
+        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Err(error) = writer.close() {
+            tracing::error!(%error, "the store could not be closed");
+        }
+    }
+
+    /// Writes what waits, once, if nobody else does. What comes meanwhile is for the store's thread.
+    pub(super) fn lead(&self) {
+        match self.writer.try_lock() {
+            Ok(mut writer) => self.drain(&mut writer),
+            Err(TryLockError::Poisoned(writer)) => self.drain(&mut writer.into_inner()),
+            // Whoever writes looks again when they have let go.
+            Err(TryLockError::WouldBlock) => return,
+        }
+        if !self.queue.waiting().writes.is_empty() {
+            self.queue.came.notify_one();
+        }
+    }
+
+    fn drain(&self, writer: &mut Writer) {
+        let before = WRITES.replace(true);
+        writer.drain(&self.queue);
+        WRITES.set(before);
+    }
+}
