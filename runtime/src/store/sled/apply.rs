@@ -325,3 +325,48 @@ impl Applied {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn layer(keys: impl Iterator<Item = Key>) -> Layer {
+        let changed = keys.zip(1..).map(|(key, commit)| {
+            let value = value::inline(1, commit, &[7; 100]);
+            (key, Some(value))
+        });
+        Layer {
+            changed: changed.collect(),
+            bytes: 0,
+            commit: 9_999,
+        }
+    }
+
+    #[test]
+    fn a_layer_is_there_as_a_whole_with_the_record_that_it_is() {
+        let db = ::sled::Config::new().temporary(true).open().unwrap();
+        // Several batches.
+        let units = (0..5_000_u32).map(|number| [&b"u"[..], &number.to_be_bytes()].concat());
+        let layer = layer(units);
+        apply(&db, &layer).unwrap();
+        for (key, value) in &layer.changed {
+            assert_eq!(db.get(key).unwrap().map(|value| value.to_vec()), *value);
+        }
+        let applied = Applied::read(&db).unwrap();
+        assert_eq!(applied, Applied::of(&layer));
+        assert_eq!((applied.commit, applied.newest.len()), (9_999, NEWEST));
+        assert!(applied.newest.iter().all(|(_, commit)| *commit > 4_936));
+    }
+
+    #[test]
+    fn names_of_the_longest_kind_do_not_make_the_record_too_long() {
+        let keys = (0..NEWEST).map(|number| format!("r{number:0>256}").into_bytes());
+        let applied = Applied::of(&layer(keys));
+        let value = applied.encode();
+        assert!(value.len() <= value::MAX_VALUE);
+        let read = Applied::decode(&value).unwrap();
+        assert!(!read.newest.is_empty() && read.newest.len() < NEWEST);
+        assert_eq!(read.newest[..], applied.newest[..read.newest.len()]);
+    }
+}

@@ -328,3 +328,182 @@ impl<'a> Iterator for Merged<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::collections::BTreeMap;
+
+    use super::super::apply::apply;
+    use super::*;
+
+    fn overlay() -> (Overlay, Db) {
+        let db = ::sled::Config::new().temporary(true).open().unwrap();
+        (Overlay::new(db.clone()), db)
+    }
+
+    fn put(key: &[u8], value: u8) -> (Key, Option<Vec<u8>>) {
+        (key.to_vec(), Some(vec![value]))
+    }
+
+    fn entries<'a>(found: impl Iterator<Item = Entry<'a>>) -> Vec<(Key, Vec<u8>)> {
+        found
+            .map(|entry| {
+                entry
+                    .map(|(key, value)| (key.to_vec(), value.to_vec()))
+                    .unwrap()
+            })
+            .collect()
+    }
+
+    /// Numbers without a pattern, the same ones in each run.
+    struct Numbers(u64);
+
+    impl Numbers {
+        fn below(&mut self, end: u8) -> u8 {
+            self.0 = self
+                .0
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (self.0 >> 33).to_le_bytes()[0] % end
+        }
+    }
+
+    /// Against a map that was told the same, with layers that come, go halfway into sled, and go.
+    #[test]
+    fn what_is_shown_is_what_was_written_however_far_the_applier_is() {
+        let (overlay, db) = overlay();
+        let (mut model, mut numbers) = (BTreeMap::new(), Numbers(7));
+        let mut taken = None;
+        for commit in 1..=400 {
+            let mut changed = Changed::new();
+            for _ in 0..numbers.below(5) {
+                let key = vec![numbers.below(3), numbers.below(8)];
+                let value = (numbers.below(3) > 0).then(|| vec![numbers.below(250)]);
+                changed.insert(key, value);
+            }
+            for (key, value) in &changed {
+                match value {
+                    Some(value) => model.insert(key.clone(), value.clone()),
+                    None => model.remove(key),
+                };
+            }
+            overlay.show(commit, changed);
+            match numbers.below(4) {
+                0 => taken = overlay.take(),
+                1 => {
+                    if let Some(layer) = taken.take() {
+                        let layer: Arc<Layer> = layer;
+                        apply(&db, &layer).unwrap();
+                        if numbers.below(2) == 0 {
+                            overlay.applied();
+                        }
+                    }
+                }
+                _ => {}
+            }
+            let model_entries = |from: &[u8], to: &[u8]| -> Vec<(Key, Vec<u8>)> {
+                let range = model.range::<[u8], _>((Bound::Included(from), Bound::Excluded(to)));
+                range
+                    .map(|(key, value)| (key.clone(), value.clone()))
+                    .collect()
+            };
+            let (one, other) = (
+                vec![numbers.below(3), numbers.below(8)],
+                vec![numbers.below(3), numbers.below(8)],
+            );
+            let (from, to) = (one.clone().min(other.clone()), one.max(other));
+            overlay
+                .read(|view| {
+                    for key in model.keys().chain([&from, &to]) {
+                        assert_eq!(
+                            view.get(key).unwrap().map(|value| value.to_vec()),
+                            model.get(key).cloned()
+                        );
+                    }
+                    let (start, end) = (Bound::Included(from.clone()), Bound::Excluded(to.clone()));
+                    let expected = model_entries(&from, &to);
+                    let last = view
+                        .last(start.clone(), end.clone())
+                        .map(|entry| entry.unwrap().0.to_vec());
+                    assert_eq!(last, expected.last().map(|(key, _)| key.clone()));
+                    assert_eq!(entries(view.range(start, end)), expected);
+                    assert_eq!(entries(view.prefix(&[1])), model_entries(&[1], &[2]));
+                    Ok(())
+                })
+                .unwrap();
+        }
+    }
+
+    #[test]
+    fn a_range_that_is_none_is_empty() {
+        let (overlay, _db) = overlay();
+        overlay.show(1, Changed::from([put(b"b", 1)]));
+        let (b, a) = (b"b".to_vec(), b"a".to_vec());
+        let empty = |from, to| {
+            overlay
+                .read(|view| Ok(entries(view.range(from, to)).is_empty()))
+                .unwrap()
+        };
+        assert!(empty(
+            Bound::Included(b.clone()),
+            Bound::Excluded(a.clone())
+        ));
+        assert!(empty(
+            Bound::Excluded(b.clone()),
+            Bound::Excluded(b.clone())
+        ));
+        assert!(!empty(Bound::Included(b.clone()), Bound::Included(b)));
+    }
+
+    #[test]
+    fn a_prefix_ends_where_the_next_begins() {
+        assert_eq!(after_prefix(b"ab"), Some(b"ac".to_vec()));
+        assert_eq!(after_prefix(&[1, 255, 255]), Some(vec![2]));
+        assert_eq!(after_prefix(&[255]), None);
+    }
+
+    #[test]
+    fn the_bytes_that_gather_are_those_of_the_last_changes() {
+        let (overlay, db) = overlay();
+        for commit in 1..=3 {
+            overlay.show(commit, Changed::from([put(b"a", 1), put(b"b", 2)]));
+        }
+        overlay.show(4, Changed::from([(b"b".to_vec(), None)]));
+        let expected = size(b"a", Some(&vec![1])) + size(b"b", None);
+        assert_eq!(overlay.bytes(), expected);
+        let layer = overlay.take().unwrap();
+        assert_eq!(
+            (layer.commit, layer.bytes, overlay.bytes()),
+            (4, expected, expected)
+        );
+        apply(&db, &layer).unwrap();
+        overlay.applied();
+        assert_eq!(overlay.bytes(), 0);
+        assert!(overlay.take().is_none());
+    }
+
+    #[test]
+    fn a_closed_overlay_shows_nothing() {
+        let (overlay, _db) = overlay();
+        overlay.show(1, Changed::from([put(b"a", 1)]));
+        overlay.close("done");
+        overlay.close("done twice");
+        let reason = "done".to_owned();
+        assert_eq!(overlay.read(|_| Ok(())), Err(StoreError::Closed { reason }));
+        assert_eq!(overlay.bytes(), 0);
+    }
+
+    #[test]
+    fn a_panic_while_reading_is_an_error_and_others_go_on() {
+        let (overlay, _db) = overlay();
+        let panicked: Result<(), _> = overlay.read(|_| panic!("page out of bounds"));
+        assert!(
+            matches!(panicked, Err(StoreError::Io { error, .. }) if error == "page out of bounds")
+        );
+        overlay.show(1, Changed::from([put(b"a", 1)]));
+        overlay
+            .read(|view| Ok(assert!(view.get(b"a")?.is_some())))
+            .unwrap();
+    }
+}
