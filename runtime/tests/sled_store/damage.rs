@@ -205,6 +205,56 @@ fn a_journal_that_is_gone_or_changed_is_noticed() {
     assert!(matches!(short, Damage::JournalBehind { .. }), "{short}");
 }
 
+/// With `Os` the end of the journal was in the memory of the system alone.
+#[test]
+fn what_a_power_cut_may_take_with_os_is_no_damage_and_what_it_may_not_is() {
+    let world = World::with_units(5);
+    let store = world.open();
+    for number in 6..=9 {
+        commit(&store, &run("order-42"), number).unwrap();
+    }
+    // As it is while the process lives; the last frame is then damaged.
+    let cut = |boot: &str, os: bool| {
+        let copied = World::new();
+        copy(&world.path(), &copied.path());
+        fs::remove_file(copied.file("perennial.lock")).unwrap();
+        let mut state = RecordWriter::new(1);
+        state.fields().number(1, 2);
+        state.fields().number(2, 11);
+        state.fields().number(3, 0);
+        state.fields().number(4, os.into());
+        state.fields().text(5, boot);
+        fs::write(copied.file("perennial.state"), state.finish()).unwrap();
+        let segment = segment(&copied);
+        let mut bytes = fs::read(&segment).unwrap();
+        let frames = bytes.windows(2).enumerate().skip(4_096);
+        let frames: Vec<usize> = frames
+            .filter(|(_, bytes)| bytes == b"PJ")
+            .map(|(at, _)| at)
+            .collect();
+        // The last one is the mark.
+        let last = frames[frames.len() - 2];
+        bytes[last + 40] ^= 1;
+        fs::write(&segment, bytes).unwrap();
+        copied
+    };
+    let now = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    for (boot, os) in [("another", false), (now.trim(), true)] {
+        let found = damage(&cut(boot, os));
+        assert!(matches!(found, Damage::JournalCommit { .. }), "{found}");
+    }
+    if now.is_empty() {
+        return;
+    }
+    let lost = cut("another", true);
+    let store = lost.open();
+    assert_eq!(sequence(&store, &run("order-42")), 8);
+    assert!(store.verify().unwrap().is_whole());
+    commit(&store, &run("order-42"), 9).unwrap();
+    drop(store);
+    assert_eq!(sequence(&lost.open(), &run("order-42")), 9);
+}
+
 #[test]
 fn bytes_that_sled_does_not_understand_are_an_error_or_harmless_but_no_loss() {
     let world = World::with_units(200);
