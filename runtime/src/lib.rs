@@ -14,6 +14,7 @@ mod client;
 mod clock;
 mod engine;
 mod error;
+pub mod profile;
 mod registry;
 mod runtime;
 pub mod store;
@@ -25,6 +26,7 @@ pub use client::{
 pub use clock::{Clock, SystemClock};
 pub use engine::Reuse;
 pub use error::{Drained, ReadError, RunError, StartError, Unavailable};
+pub use profile::Profile;
 pub use registry::Incomplete;
 pub use runtime::Runtime;
 pub use store::Status;

@@ -7,6 +7,7 @@ use crate::builder::{Builder, IntoStore};
 use crate::client::Client;
 use crate::engine::Engine;
 use crate::error::Drained;
+use crate::profile::Profile;
 
 /// Runs workflows in this process, over a store.
 ///
@@ -61,6 +62,12 @@ impl Runtime {
     #[must_use]
     pub fn artifact(&self) -> &str {
         &self.engine.shared.artifact
+    }
+
+    /// What the store that the runs are kept in claims to do.
+    #[must_use]
+    pub fn profile(&self) -> Profile {
+        self.engine.shared.store.profile()
     }
 
     /// Stops in order: begins no more runs and attempts, waits at most `at_most` for the attempts that are

@@ -1,9 +1,9 @@
 //! The text of each error that a client or a driver can get, also where no other test meets it.
 #![allow(clippy::unwrap_used)]
 
-use perennial::RunKey;
 use perennial::value::Value;
 use perennial::wire::RecordError;
+use perennial::{RunKey, Timestamp};
 use perennial_runtime::store::{Fence, Refusal, StoreError};
 use perennial_runtime::{ReadError, RunError, Unavailable};
 
@@ -30,6 +30,21 @@ fn what_a_store_says() {
             run: run(),
             given: (1, 7),
             current: (2, 3),
+        },
+        Refusal::Purged {
+            run: run(),
+            at: Timestamp::from_millis(1_800_000_000_000),
+        },
+        Refusal::Unfinished { run: run() },
+        Refusal::OpenTasks {
+            run: run(),
+            tasks: 2,
+        },
+        Refusal::Exists { run: run() },
+        Refusal::Restoring { run: run() },
+        Refusal::Inconsistent {
+            run: run(),
+            problem: "two tasks of one operation",
         },
     ];
     let others = [

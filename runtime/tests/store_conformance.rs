@@ -117,7 +117,7 @@ mod sled_os {
                 .unwrap()
                 .matches("\npub fn ")
                 .count();
-            assert_eq!(*tested, written, "{subject}");
+            assert_eq!(tested.len(), written, "{subject}");
         }
     }
 }

@@ -1,9 +1,9 @@
 //! What a store is asked to do, in the words of the domain.
 //!
-//! Writes (`create`, `commit`, `deliver`, `claim`) are handed over with an [`Ack`] and answered once they
-//! are durable, refused, or unknown (S3, S4); writes that arrive together share one flush. They take effect
-//! in the order in which they were handed over, and each is guarded against the state that the earlier ones
-//! leave behind. Reads see what has been acknowledged.
+//! Writes (`create`, `commit`, `deliver`, `claim`, `purge`, `restore`) are handed over with an [`Ack`] and
+//! answered once they are durable, refused, or unknown (S3, S4); writes that arrive together share one flush.
+//! They take effect in the order in which they were handed over, and each is guarded against the state that
+//! the earlier ones leave behind. Reads see what has been acknowledged.
 
 use std::fmt;
 
@@ -13,6 +13,9 @@ use perennial::{ActivityOptions, Namespace, RunKey, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::StoreError;
+use super::purge::{FinishedRun, Progress, Purge, Purged, Remains};
+use super::restore::Restore;
+use crate::profile::Profile;
 
 /// Called once with the fate of a write, on a thread of the store or of whoever writes just then: it must not
 /// block, nor wait for the store.
@@ -32,6 +35,9 @@ pub struct Fence(pub u64);
 
 /// Keeps runs.
 pub trait Store: Send + Sync + fmt::Debug + 'static {
+    /// What this store claims to do (O62). It does not change while the store is open.
+    fn profile(&self) -> Profile;
+
     /// A number for this process that no other has had.
     ///
     /// # Errors
@@ -63,14 +69,34 @@ pub trait Store: Send + Sync + fmt::Debug + 'static {
     /// Makes `owner` the owner of the run under a new fence, and answers with the head.
     fn claim(&self, run: RunKey, owner: Owner, ack: Ack<Head>);
 
-    /// All that is kept of a run beside its history; `None` when there is no such run.
+    /// Takes a slice of a finished run away, whatever its owner, and says whether there is more (see
+    /// [`Purge`]). Refused when the run is unknown, has not finished, stands elsewhere than the purge says, or
+    /// has open tasks. A purged run takes no commits; [`create`](Self::create) can make its next generation.
+    fn purge(&self, purge: Purge, ack: Ack<Progress>);
+
+    /// Puts a part of a run back as an export holds it (see [`Restore`]), and says whether there is more to
+    /// be done, which is so only for [`Restore::GiveUp`]. Refused when there is such a run, when a part does
+    /// not follow on those before it, or when the run contradicts itself. Until its last part the run is not
+    /// there, and `create` is refused.
+    fn restore(&self, restore: Restore, ack: Ack<Progress>);
+
+    /// How a run stands; `None` when there is no such run.
+    ///
+    /// # Errors
+    ///
+    /// When something that is stored cannot be read.
+    fn head(&self, run: &RunKey) -> Result<Option<Head>, StoreError>;
+
+    /// All that is kept of a run beside its history; `None` when there is no such run. Of a purged run that is
+    /// its head.
     ///
     /// # Errors
     ///
     /// When something that is stored cannot be read.
     fn load(&self, run: &RunKey) -> Result<Option<Loaded>, StoreError>;
 
-    /// At most `limit` units of a generation, from the one on that holds event number `from`.
+    /// At most `limit` units of a generation, from the one on that holds event number `from`. Nothing of
+    /// generations that were purged: those before [`Head::kept_from`].
     ///
     /// # Errors
     ///
@@ -84,7 +110,7 @@ pub trait Store: Send + Sync + fmt::Debug + 'static {
     ) -> Result<Vec<Unit>, StoreError>;
 
     /// What became of the attempts of a generation's activities that did not bring a result, in the order
-    /// in which that was recorded.
+    /// in which that was recorded. Nothing of generations that were purged.
     ///
     /// # Errors
     ///
@@ -111,6 +137,20 @@ pub trait Store: Send + Sync + fmt::Debug + 'static {
         after: Option<&RunKey>,
         limit: usize,
     ) -> Result<Vec<RunKey>, StoreError>;
+
+    /// At most `limit` finished runs of which so much `remains`, of all namespaces, in the order of their
+    /// times and then of their keys, after the run `after`: those with a time before `before`.
+    ///
+    /// # Errors
+    ///
+    /// When something that is stored cannot be read.
+    fn finished(
+        &self,
+        remains: Remains,
+        before: Timestamp,
+        after: Option<&FinishedRun>,
+        limit: usize,
+    ) -> Result<Vec<FinishedRun>, StoreError>;
 
     /// A page of runs in the order of their ids.
     ///
@@ -157,6 +197,11 @@ pub struct Head {
     pub finished: Option<Timestamp>,
     /// Whether a blocked record exists that has not been cleared.
     pub blocked: bool,
+    /// Whether the run was purged; `None` again when it begins anew.
+    pub purged: Option<Purged>,
+    /// The first generation that is kept, from 1: those before it were purged. Of a run that was purged this
+    /// is the one that does not exist yet.
+    pub kept_from: u64,
 }
 
 /// How a run stands.
@@ -415,6 +460,20 @@ pub struct Loaded {
     pub queue: Vec<Queued>,
     /// Its blocked records.
     pub blocked: Vec<BlockedRecord>,
+}
+
+impl Loaded {
+    /// A head with nothing beside it.
+    #[must_use]
+    pub fn alone(head: Head) -> Self {
+        Self {
+            head,
+            tasks: Vec::new(),
+            timers: Vec::new(),
+            queue: Vec::new(),
+            blocked: Vec::new(),
+        }
+    }
 }
 
 /// Which runs to list.

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use perennial::RunKey;
 use perennial::wire::RecordError;
+use perennial::{RunKey, Timestamp};
 
 use super::contract::Fence;
 
@@ -89,6 +89,42 @@ pub enum Refusal {
         /// Those of the run.
         current: (u64, u64),
     },
+    /// The run was purged, and takes nothing any more.
+    Purged {
+        /// The run.
+        run: RunKey,
+        /// When.
+        at: Timestamp,
+    },
+    /// The run has not ended, so it is not purged.
+    Unfinished {
+        /// The run.
+        run: RunKey,
+    },
+    /// The run has ended, but activities of it have not, so it is not purged.
+    OpenTasks {
+        /// The run.
+        run: RunKey,
+        /// How many.
+        tasks: u64,
+    },
+    /// There is such a run already, so it is not restored.
+    Exists {
+        /// The run.
+        run: RunKey,
+    },
+    /// A restore of the run has begun and not ended.
+    Restoring {
+        /// The run.
+        run: RunKey,
+    },
+    /// What is to be restored contradicts itself.
+    Inconsistent {
+        /// The run.
+        run: RunKey,
+        /// What it has.
+        problem: &'static str,
+    },
 }
 
 impl fmt::Display for Refusal {
@@ -114,6 +150,23 @@ impl fmt::Display for Refusal {
                 "the history of run {run} has moved on: the writer knew event {} of generation {}, \
                  the run stands at event {} of generation {}",
                 given.1, given.0, current.1, current.0
+            ),
+            Self::Purged { run, at } => write!(f, "run {run} was purged at {at}"),
+            Self::Unfinished { run } => {
+                write!(f, "run {run} has not ended, and only ended runs are purged")
+            }
+            Self::OpenTasks { run, tasks } => write!(
+                f,
+                "run {run} has ended, but {tasks} of its activities have not, and it is purged after them"
+            ),
+            Self::Exists { run } => write!(f, "there is a run {run} already"),
+            Self::Restoring { run } => write!(
+                f,
+                "a restore of run {run} has begun and not ended; it has to be ended or given up first"
+            ),
+            Self::Inconsistent { run, problem } => write!(
+                f,
+                "what is to be restored of run {run} has {problem}, so it is not what a store gave out"
             ),
         }
     }

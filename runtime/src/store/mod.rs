@@ -15,6 +15,8 @@ pub mod conformance;
 mod contract;
 mod error;
 mod memory;
+mod purge;
+mod restore;
 mod rules;
 pub mod sled;
 
@@ -25,5 +27,7 @@ pub use contract::{
 };
 pub use error::{Refusal, StoreError};
 pub use memory::MemoryStore;
+pub use purge::{FinishedRun, Keep, Progress, Purge, Purged, Remains};
+pub use restore::Restore;
 pub use rules::{MAX_NAME_BYTES, MAX_TEXT_BYTES, MAX_UNIT_BYTES};
 pub use sled::{Durability, OpenError, SledStore};

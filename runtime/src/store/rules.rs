@@ -6,9 +6,10 @@ use perennial::value::MAX_VALUE_BYTES;
 use perennial::{RunId, RunKey};
 
 use super::contract::{
-    AttemptOutcome, BlockedChange, Changes, Commit, Create, Deliver, Fence, Head, ListQuery, Owner,
-    Queued, Status, TaskChange,
+    AttemptOutcome, AttemptRecord, BlockedChange, BlockedRecord, Changes, Commit, Create, Deliver,
+    Fence, Head, ListQuery, Loaded, Owner, Queued, Status, Task, TaskChange,
 };
+use super::purge::Purged;
 use super::{Refusal, StoreError};
 
 /// The largest unit, and the largest row of a queue, in bytes of its record (S15).
@@ -67,6 +68,8 @@ pub(super) fn create(existing: Option<&Head>, create: &Create) -> Result<Creatio
         finished: None,
         // Records of the generation before say nothing about the history that begins here.
         blocked: false,
+        purged: None,
+        kept_from: follows.map_or(1, |head| head.kept_from),
     };
     advance(&create.run, head, &create.changes).map(Creation::New)
 }
@@ -82,6 +85,9 @@ pub(super) fn commit(head: Option<&Head>, commit: &Commit) -> Result<Resolved, S
             current: head.fence,
         };
         return Err(StoreError::Refused(refusal));
+    }
+    if let Some(Purged { at, .. }) = head.purged {
+        return Err(StoreError::Refused(Refusal::Purged { run: run(), at }));
     }
     if (commit.generation, commit.sequence) != (head.generation, head.sequence) {
         let given = (commit.generation, commit.sequence);
@@ -203,7 +209,15 @@ pub(super) fn row_record(row: &Queued) -> Result<Vec<u8>, StoreError> {
 
 fn check_bounds(changes: &Changes) -> Result<(), StoreError> {
     check_tasks(&changes.tasks)?;
-    for record in &changes.attempts {
+    check_attempts(&changes.attempts)?;
+    match &changes.blocked {
+        Some(BlockedChange::Put(record)) => check_blocked(record),
+        Some(BlockedChange::Clear) | None => Ok(()),
+    }
+}
+
+pub(super) fn check_attempts(attempts: &[AttemptRecord]) -> Result<(), StoreError> {
+    for record in attempts {
         match &record.outcome {
             AttemptOutcome::Failed { error: text } | AttemptOutcome::Panicked { message: text } => {
                 check("the text of an attempt", text.len(), MAX_TEXT_BYTES)?;
@@ -218,35 +232,51 @@ fn check_bounds(changes: &Changes) -> Result<(), StoreError> {
             AttemptOutcome::DeadlineExceeded | AttemptOutcome::Lost => {}
         }
     }
-    if let Some(BlockedChange::Put(record)) = &changes.blocked {
-        check_name("the name of an artifact", &record.artifact)?;
-        check_name("the code of an error", &record.code)?;
-        check(
-            "the text of a blocked record",
-            record.text.len(),
-            MAX_TEXT_BYTES,
-        )?;
-        check(
-            "the details of a blocked record",
-            record.details.as_json().len(),
-            MAX_TEXT_BYTES,
-        )?;
-    }
     Ok(())
+}
+
+fn check_blocked(record: &BlockedRecord) -> Result<(), StoreError> {
+    check_name("the name of an artifact", &record.artifact)?;
+    check_name("the code of an error", &record.code)?;
+    check(
+        "the text of a blocked record",
+        record.text.len(),
+        MAX_TEXT_BYTES,
+    )?;
+    check(
+        "the details of a blocked record",
+        record.details.as_json().len(),
+        MAX_TEXT_BYTES,
+    )
 }
 
 fn check_tasks(tasks: &[TaskChange]) -> Result<(), StoreError> {
     for change in tasks {
         if let TaskChange::Put(task) = change {
-            check_name("the name of an activity", &task.name)?;
-            check(
-                "the text of a failure",
-                task.last_failure.as_ref().map_or(0, String::len),
-                MAX_TEXT_BYTES,
-            )?;
+            check_task(task)?;
         }
     }
     Ok(())
+}
+
+fn check_task(task: &Task) -> Result<(), StoreError> {
+    check_name("the name of an activity", &task.name)?;
+    check(
+        "the text of a failure",
+        task.last_failure.as_ref().map_or(0, String::len),
+        MAX_TEXT_BYTES,
+    )
+}
+
+/// The bounds of what is beside the histories of a run.
+pub(super) fn check_loaded(loaded: &Loaded) -> Result<(), StoreError> {
+    check_name("the name of the workflow", &loaded.head.workflow)?;
+    loaded.tasks.iter().try_for_each(check_task)?;
+    loaded.blocked.iter().try_for_each(check_blocked)?;
+    loaded
+        .queue
+        .iter()
+        .try_for_each(|row| row_record(row).map(drop))
 }
 
 fn check_name(what: &'static str, name: &str) -> Result<(), StoreError> {

@@ -4,11 +4,12 @@
 
 use std::sync::{Arc, Mutex};
 
-use perennial::RunKey;
 use perennial::history::Unit;
+use perennial::{RunKey, Timestamp};
+use perennial_runtime::Profile;
 use perennial_runtime::store::{
-    Ack, AttemptRecord, Commit, Create, Created, Deliver, DueTimer, Head, ListQuery, Loaded,
-    MemoryStore, Owner, Page, Store, StoreError,
+    Ack, AttemptRecord, Commit, Create, Created, Deliver, DueTimer, FinishedRun, Head, ListQuery,
+    Loaded, MemoryStore, Owner, Page, Progress, Purge, Remains, Restore, Store, StoreError,
 };
 use tokio::sync::Semaphore;
 
@@ -93,6 +94,9 @@ impl Shared {
 }
 
 impl Store for Shared {
+    fn profile(&self) -> Profile {
+        self.0.inner.profile()
+    }
     fn enroll(&self) -> Result<Owner, StoreError> {
         self.0.inner.enroll()
     }
@@ -107,6 +111,15 @@ impl Store for Shared {
     }
     fn claim(&self, run: RunKey, owner: Owner, ack: Ack<Head>) {
         self.write(ack, move |store, ack| store.claim(run, owner, ack));
+    }
+    fn purge(&self, purge: Purge, ack: Ack<Progress>) {
+        self.write(ack, |store, ack| store.purge(purge, ack));
+    }
+    fn restore(&self, restore: Restore, ack: Ack<Progress>) {
+        self.0.inner.restore(restore, ack);
+    }
+    fn head(&self, run: &RunKey) -> Result<Option<Head>, StoreError> {
+        self.0.inner.head(run)
     }
     fn load(&self, run: &RunKey) -> Result<Option<Loaded>, StoreError> {
         self.0.inner.load(run)
@@ -133,6 +146,15 @@ impl Store for Shared {
         limit: usize,
     ) -> Result<Vec<RunKey>, StoreError> {
         self.0.inner.claimable(artifact, after, limit)
+    }
+    fn finished(
+        &self,
+        remains: Remains,
+        before: Timestamp,
+        after: Option<&FinishedRun>,
+        limit: usize,
+    ) -> Result<Vec<FinishedRun>, StoreError> {
+        self.0.inner.finished(remains, before, after, limit)
     }
     fn list(&self, query: &ListQuery) -> Result<Page, StoreError> {
         self.0.inner.list(query)

@@ -34,6 +34,8 @@ pub fn a_run_is_made_once(factory: Factory<'_>) {
         created: at(7),
         finished: None,
         blocked: false,
+        purged: None,
+        kept_from: 1,
     };
     assert_eq!(head, expected);
     let other = Create {

@@ -1,80 +1,16 @@
 //! What is left when the store is opened again, and what a closed one says.
 
-use super::Factory;
-use super::scene::{Scene, ack, at, completed, create, deliver, key, no_changes, ok, put, value};
-use crate::store::{
-    AttemptOutcome, AttemptRecord, BlockedChange, BlockedRecord, Changes, Create, Created,
-    ListQuery, StoreError, TimerChange,
-};
+use super::scene::{Scene, ack, at, create, deliver, key, no_changes, ok};
+use super::{Factory, everything};
+use crate::store::{Remains, Restore, StoreError};
 
 /// Everything of every kind, small and large.
 pub fn what_was_acknowledged_is_there_after_reopening(factory: Factory<'_>) {
     let scene = Scene::new(factory);
-    for (name, bytes) in [("small", 10), ("large", 20_000)] {
-        let mut run = scene.begin(name);
-        run.grow(2);
-        run.end();
-        let next = Create {
-            after: Some(1),
-            ..create(&run.key, scene.owner, no_changes())
-        };
-        let Created::New(head) = ok(scene.create(next)) else {
-            panic!("it follows")
-        };
-        run.head = head;
-        let text = "x".repeat(bytes);
-        let outcome = AttemptOutcome::Failed {
-            error: text.clone(),
-        };
-        let record = BlockedRecord {
-            artifact: "one".into(),
-            unfit: true,
-            code: "PR001".into(),
-            text,
-            details: value(bytes),
-            at: at(3),
-        };
-        run.commit(Changes {
-            units: vec![run.next_unit(bytes / 100)],
-            enqueue: vec![completed(1, value(bytes))],
-            tasks: (1..bytes as u64 / 5).map(put).collect(),
-            timers: (1..bytes as u64 / 5)
-                .map(|operation| TimerChange::Put {
-                    operation,
-                    deadline: at(operation),
-                })
-                .collect(),
-            attempts: vec![AttemptRecord {
-                operation: 1,
-                attempt: 1,
-                outcome,
-                at: at(3),
-            }],
-            blocked: Some(BlockedChange::Put(record)),
-            ..no_changes()
-        });
-    }
-    let look = |scene: &Scene| {
-        let runs = ["small", "large"].map(|name| {
-            let run = key(name);
-            let units = [1, 2].map(|generation| scene.units(&run, generation));
-            (scene.load(&run), units, ok(scene.store.attempts(&run, 2)))
-        });
-        let query = ListQuery {
-            limit: 9,
-            ..ListQuery::default()
-        };
-        let lists = (
-            ok(scene.store.list(&query)),
-            ok(scene.store.due(None, usize::MAX)),
-            ok(scene.store.claimable("one", None, 9)),
-            ok(scene.store.claimable("two", None, 9)),
-        );
-        (runs, lists)
-    };
-    let before = look(&scene);
+    everything::make(&scene);
+    let before = everything::look(&scene);
     let Some(scene) = scene.reopen() else { return };
-    let after = look(&scene);
+    let after = everything::look(&scene);
     assert!(before == after, "something changed");
 }
 
@@ -131,6 +67,15 @@ pub fn a_closed_store_takes_nothing(factory: Factory<'_>) {
     assert!(closed(scene.store.load(&run.key).err()));
     assert!(closed(scene.store.history(&run.key, 1, 1, 1).err()));
     assert!(closed(scene.store.due(None, 1).err()));
+    assert!(closed(scene.store.head(&run.key).err()));
+    assert!(closed(scene.purge(run.purge_of(1)).err()));
+    let give_up = Restore::GiveUp {
+        run: run.key.clone(),
+    };
+    assert!(closed(scene.restore(give_up).err()));
+    assert!(closed(
+        scene.store.finished(Remains::Whole, at(9), None, 1).err()
+    ));
 }
 
 /// Nor does closing while others write.

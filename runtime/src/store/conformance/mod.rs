@@ -9,18 +9,25 @@
 //! perennial_runtime::store_conformance!(my_store);
 //! ```
 //!
-//! That makes one `#[test]` of each. Properties of stores that outlive their process, and the noticing of
-//! damage, are passed over where a fixture says that it cannot show them.
+//! That makes one `#[test]` of each, and one more that each claim of the store's
+//! [profile](crate::profile::Profile) is proved by some of them (see [`PROOFS`]). Properties of stores that
+//! outlive their process, and the noticing of damage, are passed over where a fixture says that it cannot show
+//! them; whether a store may do so stands in its profile, and is looked at too.
 
 pub mod blocked;
 pub mod claim;
 pub mod commit;
 pub mod create;
 pub mod durable;
+mod everything;
 pub mod guards;
 pub mod history;
 pub mod list;
+pub mod profile;
+mod proofs;
+pub mod purge;
 pub mod queue;
+pub mod restore;
 mod scene;
 pub mod tasks;
 pub mod timers;
@@ -30,6 +37,8 @@ use std::sync::Arc;
 use perennial::RunKey;
 
 use super::Store;
+
+pub use proofs::{PROOFS, Proof, check_claims};
 
 /// Makes a fixture with an empty store.
 pub type Factory<'a> = &'a dyn Fn() -> Box<dyn Fixture>;
@@ -97,6 +106,21 @@ macro_rules! store_conformance {
                 generations_have_histories_of_their_own;
             durable: what_was_acknowledged_is_there_after_reopening, an_owner_is_new_after_reopening,
                 writes_go_on_after_reopening, a_closed_store_takes_nothing, closing_twice_does_no_harm;
+            purge: a_purge_leaves_the_head_alone, a_purge_may_take_the_head_too, all_generations_are_purged,
+                what_has_not_finished_is_not_purged, a_purge_of_another_state_is_refused,
+                a_run_with_open_tasks_is_not_purged, a_purge_is_done_in_slices,
+                an_interrupted_purge_is_gone_on_with, a_purged_run_begins_anew,
+                a_run_may_begin_anew_half_way_through_its_purge, a_purged_run_takes_nothing,
+                a_second_purge_changes_nothing, a_large_run_is_purged_in_slices,
+                finished_runs_are_listed_in_the_order_of_their_ends,
+                a_run_stands_in_one_list_of_finished_ones, a_run_that_ends_at_once_is_listed_too;
+            restore: a_store_that_was_restored_tells_the_same, a_restored_run_goes_on,
+                a_run_that_is_there_is_not_restored, a_run_is_not_there_before_all_of_it_is_restored,
+                parts_must_follow_on, a_restore_can_be_given_up, an_owner_is_new_after_a_restore,
+                what_contradicts_itself_is_not_restored;
+            profile: it_keeps_what_its_durability_says, it_recovers_as_it_says,
+                it_checks_histories_as_it_says, it_retains_as_it_says, its_bounds_are_those_that_it_says,
+                its_profile_does_not_change;
         }
     };
     (@tests $factory:ident; $($subject:ident: $($property:ident),+;)+) => {
@@ -107,8 +131,12 @@ macro_rules! store_conformance {
             })+
         })+
 
-        /// How many properties there are tests for, by subject.
-        #[allow(dead_code, reason = "for the test that none was forgotten")]
-        const TESTED: &[(&str, usize)] = &[$((stringify!($subject), [$(stringify!($property)),+].len())),+];
+        /// The properties that there are tests for, by subject.
+        const TESTED: &[(&str, &[&str])] = &[$((stringify!($subject), &[$(stringify!($property)),+])),+];
+
+        #[test]
+        fn every_claim_is_proved() {
+            $crate::store::conformance::check_claims(&$factory, TESTED);
+        }
     };
 }

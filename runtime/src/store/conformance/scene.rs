@@ -9,8 +9,8 @@ use perennial::{ActivityOptions, Class, RunKey, Timestamp};
 
 use super::{Damage, Factory, Fixture};
 use crate::store::{
-    Ack, Changes, Commit, Create, Created, Deliver, Fence, Head, Loaded, Owner, Status, Store,
-    StoreError, Task, TaskChange,
+    Ack, Changes, Commit, Create, Created, Deliver, Fence, Head, Keep, Loaded, Owner, Progress,
+    Purge, Restore, Status, Store, StoreError, Task, TaskChange,
 };
 
 /// The answer to a write that was handed over.
@@ -105,6 +105,18 @@ impl Scene {
     pub(super) fn claim(&self, run: &RunKey, owner: Owner) -> Result<Head, StoreError> {
         let (ack, answer) = ack();
         self.store.claim(run.clone(), owner, ack);
+        answer.wait()
+    }
+
+    pub(super) fn purge(&self, purge: Purge) -> Result<Progress, StoreError> {
+        let (ack, answer) = ack();
+        self.store.purge(purge, ack);
+        answer.wait()
+    }
+
+    pub(super) fn restore(&self, restore: Restore) -> Result<Progress, StoreError> {
+        let (ack, answer) = ack();
+        self.store.restore(restore, ack);
         answer.wait()
     }
 
@@ -203,6 +215,44 @@ impl Run<'_> {
             ..no_changes()
         });
         self.head.status = Status::Completed;
+    }
+
+    /// Begins the next generation, with its first event.
+    pub(super) fn begin_anew(&mut self) {
+        let generation = self.head.generation;
+        let changes = Changes {
+            units: vec![first_unit(&self.key, generation + 1)],
+            ..no_changes()
+        };
+        let create = Create {
+            after: Some(generation),
+            ..create(&self.key, self.scene.owner, changes)
+        };
+        match ok(self.scene.create(create)) {
+            Created::New(head) => self.head = head,
+            Created::Exists(head) => panic!("{} does not begin anew: {head:?}", self.key),
+        }
+    }
+
+    /// A purge that leaves the head, of at most so many records a slice.
+    pub(super) fn purge_of(&self, limit: usize) -> Purge {
+        Purge {
+            run: self.key.clone(),
+            generation: self.head.generation,
+            sequence: self.head.sequence,
+            keep: Keep::Head,
+            at: at(50),
+            limit,
+        }
+    }
+
+    /// Purges it to the end.
+    pub(super) fn purge(&self, keep: Keep) {
+        let purge = Purge {
+            keep,
+            ..self.purge_of(100)
+        };
+        while ok(self.scene.purge(purge.clone())) == Progress::More {}
     }
 
     pub(super) fn deliver(&self, operation: u64) -> Result<u64, StoreError> {

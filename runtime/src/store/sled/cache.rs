@@ -26,6 +26,11 @@ impl Cache {
         self.young.get(run)
     }
 
+    pub(super) fn forget(&mut self, run: &RunKey) {
+        self.young.remove(run);
+        self.old.remove(run);
+    }
+
     pub(super) fn put(&mut self, run: RunKey, record: RunRecord) {
         if self.young.len() >= HALF && !self.young.contains_key(&run) {
             self.old = std::mem::take(&mut self.young);

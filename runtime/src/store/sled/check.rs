@@ -12,8 +12,8 @@ use super::keys::{self, Key};
 use super::overlay::View;
 use super::problem::damaged;
 use super::records::{
-    ATTEMPT_VERSION, BLOCKED_VERSION, NUMBER_VERSION, UNIT_VALUE_VERSION, read_attempt,
-    read_blocked, read_number,
+    ATTEMPT_VERSION, BLOCKED_VERSION, NUMBER_VERSION, RESTORING_VERSION, UNIT_VALUE_VERSION,
+    read_attempt, read_blocked, read_number, read_restoring,
 };
 use super::run::{Kind, RUN_VERSION, RunRecord};
 use super::{read, value};
@@ -88,6 +88,7 @@ fn place_of(key: &[u8]) -> String {
         (Some(keys::ATTEMPT), _, Some((run, generation))) => {
             format!("an attempt of generation {generation} of run {run}")
         }
+        (Some(keys::RESTORING), Some(run), _) => format!("the restore of run {run}"),
         (Some(keys::BLOCKED), _, Some((run, _))) => format!("a blocked record of run {run}"),
         _ => format!("the record `{}`", key.escape_ascii()),
     }
@@ -134,7 +135,10 @@ fn record(view: &View<'_>, key: &[u8], stored: &[u8]) -> Result<(), StoreError> 
                 read_number(content).map(drop)
             })
         }
-        Some(keys::DUE) => value::opened(stored, NUMBER_VERSION)
+        Some(keys::RESTORING) => value::read(view, stored, RESTORING_VERSION, place, |content| {
+            read_restoring(content).map(drop)
+        }),
+        Some(keys::DUE | keys::FINISHED) => value::opened(stored, NUMBER_VERSION)
             .map(drop)
             .map_err(|problem| damaged(place(), problem)),
         Some(keys::CHUNK) => value::chunk(stored, |_| ())
@@ -161,7 +165,7 @@ fn apart(
     })
 }
 
-/// Whether the run of a unit is there. `seen` is the run that was looked for last.
+/// Whether the run of a unit is there, or is being restored. `seen` is the run that was looked for last.
 fn belongs(view: &View<'_>, key: &[u8], seen: &mut Option<RunKey>) -> Result<(), StoreError> {
     if key.first() != Some(&keys::UNIT) {
         return Ok(());
@@ -172,7 +176,8 @@ fn belongs(view: &View<'_>, key: &[u8], seen: &mut Option<RunKey>) -> Result<(),
     if seen.as_ref() == Some(&run) {
         return Ok(());
     }
-    let there = view.get(&RunRecord::key(&run))?.is_some();
+    let there = view.get(&RunRecord::key(&run))?.is_some()
+        || view.get(&keys::one(keys::RESTORING, &run))?.is_some();
     let place = format!("the head of run {run}");
     *seen = Some(run);
     if there {

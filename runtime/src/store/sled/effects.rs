@@ -1,6 +1,6 @@
 //! What writes do to keys, before anybody hears of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::keys::Key;
 use super::overlay::{Bytes, View};
@@ -84,21 +84,30 @@ impl<'a> Effects<'a> {
         }
     }
 
-    /// The keys with a prefix as the writes before this one leave them.
-    pub(super) fn keys(&self, prefix: &[u8]) -> Result<Vec<Key>, StoreError> {
-        let mut found: std::collections::BTreeSet<Key> = self
-            .view
-            .prefix(prefix)
-            .map(|entry| Ok(entry?.0.to_vec()))
-            .collect::<Result<_, StoreError>>()?;
-        let before = self.before.range(prefix.to_vec()..);
-        for (key, value) in before.take_while(|(key, _)| key.starts_with(prefix)) {
-            match value {
-                Some(_) => found.insert(key.clone()),
-                None => found.remove(key),
-            };
+    /// The first `limit` keys with a prefix, as the writes before this one leave them.
+    pub(super) fn keys(&self, prefix: &[u8], limit: usize) -> Result<Vec<Key>, StoreError> {
+        let mut found = BTreeSet::new();
+        for entry in self.view.prefix(prefix) {
+            let key = entry?.0;
+            if found.len() == limit {
+                break;
+            }
+            if !matches!(self.before.get(&key[..]), Some(None)) {
+                found.insert(key.to_vec());
+            }
         }
-        Ok(found.into_iter().collect())
+        let before = self
+            .before
+            .range(prefix.to_vec()..)
+            .take_while(|(key, _)| key.starts_with(prefix))
+            .filter(|(_, value)| value.is_some());
+        found.extend(before.take(limit).map(|(key, _)| key.clone()));
+        Ok(found.into_iter().take(limit).collect())
+    }
+
+    /// How many keys this write has changed so far.
+    pub(super) fn count(&self) -> usize {
+        self.changed.len()
     }
 
     /// Removes a record with all its chunks. Says whether it was there.

@@ -11,13 +11,16 @@
 //! | `k` `q` `o` namespace 0 run 0 number | task, row of the queue, timer that did not fit into the head's value |
 //! | `b` namespace 0 run 0 digest | blocked record, by the SHA-256 of its artifact |
 //! | `d` deadline namespace 0 run 0 operation | timer of any run |
+//! | `f` 0 finished namespace 0 run | the run has finished |
+//! | `f` 1 purged namespace 0 run | of the run the head alone is left |
+//! | `x` namespace 0 run | how far the restore of the run is |
 //! | `c` commit index | chunk of a record of that commit |
 //! | `m` name | the store's own |
 
 use perennial::{Namespace, RunId, RunKey, Timestamp};
 use sha2::{Digest as _, Sha256};
 
-use crate::store::DueTimer;
+use crate::store::{DueTimer, FinishedRun, Remains};
 
 pub(super) type Key = Vec<u8>;
 
@@ -31,6 +34,8 @@ pub(super) const ROW: u8 = b'q';
 pub(super) const TIMER: u8 = b'o';
 pub(super) const BLOCKED: u8 = b'b';
 pub(super) const DUE: u8 = b'd';
+pub(super) const FINISHED: u8 = b'f';
+pub(super) const RESTORING: u8 = b'x';
 pub(super) const CHUNK: u8 = b'c';
 /// The last number given to an owner.
 pub(super) const OWNERS: &[u8] = b"mo";
@@ -45,7 +50,7 @@ fn push_run(key: &mut Key, run: &RunKey) {
     key.extend_from_slice(run.id.as_str().as_bytes());
 }
 
-/// The key of a record that a run has one of: [`RUN`], [`WORK`].
+/// The key of a record that a run has one of: [`RUN`], [`WORK`], [`RESTORING`].
 pub(super) fn one(kind: u8, run: &RunKey) -> Key {
     let mut key = Vec::with_capacity(64);
     key.push(kind);
@@ -93,6 +98,24 @@ pub(super) fn due(run: &RunKey, operation: u64, deadline: Timestamp) -> Key {
     push_run(&mut key, run);
     key.push(0);
     key.extend_from_slice(&operation.to_be_bytes());
+    key
+}
+
+/// What the keys of finished runs begin with that have a time: that of all of them from then on.
+pub(super) fn finished_from(remains: Remains, at: Timestamp) -> Key {
+    let mut key = Vec::with_capacity(64);
+    key.push(FINISHED);
+    key.push(match remains {
+        Remains::Whole => 0,
+        Remains::Head => 1,
+    });
+    key.extend_from_slice(&at.as_millis().to_be_bytes());
+    key
+}
+
+pub(super) fn finished(remains: Remains, at: Timestamp, run: &RunKey) -> Key {
+    let mut key = finished_from(remains, at);
+    push_run(&mut key, run);
     key
 }
 
@@ -160,6 +183,14 @@ pub(super) fn timer_of(key: &[u8]) -> Option<DueTimer> {
     })
 }
 
+/// The run of a key that [`finished`] made.
+pub(super) fn finished_run_of(key: &[u8]) -> Option<FinishedRun> {
+    Some(FinishedRun {
+        at: Timestamp::from_millis(number(key.get(2..)?)?),
+        run: id_pair(key.get(10..)?)?,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
@@ -180,8 +211,16 @@ mod tests {
             (read, number(rest), last_number(&key)),
             (run.clone(), Some(1), Some(256))
         );
+        let at = Timestamp::from_millis(256);
+        assert_eq!(
+            finished_run_of(&finished(Remains::Head, at, &run)),
+            Some(FinishedRun {
+                at,
+                run: run.clone()
+            })
+        );
         let timer = DueTimer {
-            deadline: Timestamp::from_millis(256),
+            deadline: at,
             run,
             operation: 3,
         };
@@ -210,6 +249,13 @@ mod tests {
                     };
                     let key = |timer: &DueTimer| due(&timer.run, timer.operation, timer.deadline);
                     let (a, b) = (timer(one_run, deadline, operation), timer(other, 1, 256));
+                    assert_eq!(key(&a).cmp(&key(&b)), a.cmp(&b));
+                    let ended = |timer: &DueTimer| FinishedRun {
+                        at: timer.deadline,
+                        run: timer.run.clone(),
+                    };
+                    let key = |run: &FinishedRun| finished(Remains::Whole, run.at, &run.run);
+                    let (a, b) = (ended(&a), ended(&b));
                     assert_eq!(key(&a).cmp(&key(&b)), a.cmp(&b));
                 }
             }

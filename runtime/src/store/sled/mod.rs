@@ -32,10 +32,12 @@ mod open;
 mod open_error;
 mod overlay;
 mod problem;
+mod purge;
 mod queue;
 mod read;
 mod records;
 mod resolve;
+mod restore;
 mod run;
 mod state;
 mod tamper;
@@ -49,8 +51,8 @@ use std::sync::mpsc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use perennial::RunKey;
 use perennial::history::Unit;
+use perennial::{RunKey, Timestamp};
 
 pub use check::Report;
 pub use open_error::{Damage, OpenError};
@@ -61,6 +63,9 @@ use super::contract::{
     Ack, AttemptRecord, Commit, Create, Created, Deliver, DueTimer, Head, ListQuery, Loaded, Owner,
     Page, Store,
 };
+use super::purge::{FinishedRun, Progress, Purge, Remains};
+use super::restore::Restore;
+use crate::profile::{self, Profile};
 use queue::Line;
 use writer::{Shared, Write};
 
@@ -146,6 +151,7 @@ impl Options {
 /// Keeps runs in a folder (see the [module](self)).
 pub struct SledStore {
     folder: PathBuf,
+    durability: Durability,
     shared: Arc<Shared>,
     line: Arc<Line>,
     /// `None` only while it is dropped.
@@ -191,6 +197,7 @@ impl SledStore {
         })?;
         Ok(Self {
             folder: folder.into(),
+            durability: options.durability,
             shared,
             line,
             thread: Some(thread),
@@ -240,7 +247,7 @@ impl SledStore {
                 return Ok(());
             }
         };
-        for generation in 1..=head.generation {
+        for generation in head.kept_from..=head.generation {
             report.generations += 1;
             let mut from = 1;
             loop {
@@ -294,6 +301,25 @@ impl SledStore {
 }
 
 impl Store for SledStore {
+    fn profile(&self) -> Profile {
+        Profile {
+            durability: match self.durability {
+                Durability::Sync => profile::Durability::Device,
+                Durability::Os => profile::Durability::Process,
+            },
+            scheduling: profile::Scheduling::Listed,
+            timer: profile::Timer::Listed,
+            lease: profile::Lease::OneProcess,
+            replay: profile::Replay::Checked,
+            retention: profile::Retention::Purged,
+            encryption: profile::Encryption::NotOffered,
+            tenancy: profile::Tenancy::Namespaces,
+            recovery: profile::Recovery::Whole,
+            observation: profile::Observation::Acknowledged,
+            bounds: profile::Bounds::default(),
+        }
+    }
+
     fn enroll(&self) -> Result<Owner, StoreError> {
         self.wait_for(Write::Enroll)
     }
@@ -323,6 +349,18 @@ impl Store for SledStore {
         self.hand_over(Write::Claim(run, owner, ack));
     }
 
+    fn purge(&self, purge: Purge, ack: Ack<Progress>) {
+        self.hand_over(Write::Purge(Box::new(purge), ack));
+    }
+
+    fn restore(&self, restore: Restore, ack: Ack<Progress>) {
+        self.hand_over(Write::Restore(Box::new(restore), ack));
+    }
+
+    fn head(&self, run: &RunKey) -> Result<Option<Head>, StoreError> {
+        self.shared.overlay.read(|view| read::head(view, run))
+    }
+
     fn load(&self, run: &RunKey) -> Result<Option<Loaded>, StoreError> {
         self.shared.overlay.read(|view| read::load(view, run))
     }
@@ -334,7 +372,7 @@ impl Store for SledStore {
         from: u64,
         limit: usize,
     ) -> Result<Vec<Unit>, StoreError> {
-        // A long history is no single look: others want to write meanwhile. It only grows.
+        // A long history is no single look: others want to write meanwhile. It only grows, or is purged and ends.
         const SLICE: usize = 1_000;
         let (mut units, mut from) = (Vec::new(), from);
         loop {
@@ -377,6 +415,18 @@ impl Store for SledStore {
         self.shared
             .overlay
             .read(|view| read::claimable(view, artifact, after, limit))
+    }
+
+    fn finished(
+        &self,
+        remains: Remains,
+        before: Timestamp,
+        after: Option<&FinishedRun>,
+        limit: usize,
+    ) -> Result<Vec<FinishedRun>, StoreError> {
+        self.shared
+            .overlay
+            .read(|view| read::finished(view, remains, before, after, limit))
     }
 
     fn list(&self, query: &ListQuery) -> Result<Page, StoreError> {

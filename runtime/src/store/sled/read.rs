@@ -18,6 +18,7 @@ use super::value;
 use crate::store::contract::{
     AttemptRecord, BlockedRecord, DueTimer, Head, ListQuery, Loaded, Page,
 };
+use crate::store::purge::{FinishedRun, Remains};
 use crate::store::{StoreError, rules};
 
 fn missing(place: String) -> StoreError {
@@ -109,10 +110,21 @@ fn things<T>(
     Ok(found.into_iter().map(|(_, thing)| thing).collect())
 }
 
+pub(super) fn head(view: &View<'_>, run: &RunKey) -> Result<Option<Head>, StoreError> {
+    let place = || format!("the head of run {run}");
+    let value = view.get(&RunRecord::key(run))?;
+    value
+        .map(|value| value::read(view, &value, RUN_VERSION, place, read_head))
+        .transpose()
+}
+
 pub(super) fn load(view: &View<'_>, run: &RunKey) -> Result<Option<Loaded>, StoreError> {
     let Some(record) = record(view, run)? else {
         return Ok(None);
     };
+    if record.head.purged.is_some() {
+        return Ok(Some(Loaded::alone(record.head)));
+    }
     Ok(Some(Loaded {
         tasks: things(view, run, &record, Kind::Task, |_, content| {
             read_task(content)
@@ -156,20 +168,11 @@ pub(super) fn history(
     from: u64,
     limit: usize,
 ) -> Result<Vec<Unit>, StoreError> {
-    let value = view.get(&RunRecord::key(run))?;
-    let Some(value) = value else {
+    let Some(head) = head(view, run)? else {
         return Ok(Vec::new());
     };
-    let head = value::read(
-        view,
-        &value,
-        RUN_VERSION,
-        || format!("the head of run {run}"),
-        read_head,
-    )?;
     let end = match generation {
-        0 => return Ok(Vec::new()),
-        _ if generation > head.generation => return Ok(Vec::new()),
+        _ if !(head.kept_from..=head.generation).contains(&generation) => return Ok(Vec::new()),
         _ if generation == head.generation => head.sequence,
         _ => generation_end(view, run, generation)?,
     };
@@ -225,6 +228,9 @@ pub(super) fn attempts(
     run: &RunKey,
     generation: u64,
 ) -> Result<Vec<AttemptRecord>, StoreError> {
+    if head(view, run)?.is_none_or(|head| generation < head.kept_from) {
+        return Ok(Vec::new());
+    }
     let place = || format!("an attempt of generation {generation} of run {run}");
     view.prefix(&keys::numbered(keys::ATTEMPT, run, generation))
         .map(|entry| value::read(view, &entry?.1, ATTEMPT_VERSION, place, read_attempt))
@@ -251,6 +257,31 @@ pub(super) fn due(
                 .ok_or_else(|| damaged(place(), RecordError::Malformed { field: "key" }))
         });
     timers.collect()
+}
+
+pub(super) fn finished(
+    view: &View<'_>,
+    remains: Remains,
+    before: Timestamp,
+    after: Option<&FinishedRun>,
+    limit: usize,
+) -> Result<Vec<FinishedRun>, StoreError> {
+    let from = after.map_or_else(
+        || keys::finished_from(remains, Timestamp::default()),
+        |after| keys::next(&keys::finished(remains, after.at, &after.run)),
+    );
+    let to = keys::finished_from(remains, before);
+    let runs = view
+        .range(Bound::Included(from), Bound::Excluded(to))
+        .take(limit)
+        .map(|entry| {
+            let (key, value) = entry?;
+            let place = || format!("the index entry `{}` of a finished run", key.escape_ascii());
+            value::opened(&value, NUMBER_VERSION).map_err(|problem| damaged(place(), problem))?;
+            keys::finished_run_of(&key)
+                .ok_or_else(|| damaged(place(), RecordError::Malformed { field: "key" }))
+        });
+    runs.collect()
 }
 
 pub(super) fn claimable(

@@ -9,6 +9,7 @@ use perennial::wire::{Content, FieldWriter, Fields, RecordError};
 use perennial::{ActivityOptions, Class, Retry, Timestamp};
 
 use super::value::content;
+use crate::store::restore::Restoring;
 use crate::store::{AttemptOutcome, AttemptRecord, BlockedRecord, Owner, Queued, Task};
 
 pub(super) const TASK_VERSION: u8 = 1;
@@ -17,8 +18,9 @@ pub(super) const TIMER_VERSION: u8 = 1;
 pub(super) const ATTEMPT_VERSION: u8 = 1;
 pub(super) const BLOCKED_VERSION: u8 = 1;
 pub(super) const UNIT_VALUE_VERSION: u8 = 1;
+pub(super) const RESTORING_VERSION: u8 = 1;
 /// Of records whose content is one number: the end of a generation, the last owner, what the index of runs
-/// with something to do says, a timer in the order of deadlines.
+/// with something to do says, a timer in the order of deadlines, a run in the order of ends.
 pub(super) const NUMBER_VERSION: u8 = 1;
 
 type Read<T> = Result<T, RecordError>;
@@ -271,6 +273,39 @@ pub(super) fn read_blocked(bytes: &[u8]) -> Read<BlockedRecord> {
     })
 }
 
+pub(super) fn restoring_content(restoring: &Restoring) -> Vec<u8> {
+    content(|f| {
+        f.number(1, restoring.first);
+        f.number(2, restoring.generation);
+        f.number(3, restoring.sequence);
+        f.number(4, restoring.ended.into());
+        f.number(5, restoring.given_up.into());
+    })
+}
+
+pub(super) fn read_restoring(bytes: &[u8]) -> Read<Restoring> {
+    let mut fields = Fields::new(bytes);
+    let (mut first, mut generation, mut sequence) = (None, None, None);
+    let (mut ended, mut given_up) = (None, None);
+    while let Some((field, content)) = fields.next_field()? {
+        match field {
+            1 => first = Some(content.number("first")?),
+            2 => generation = Some(content.number("generation")?),
+            3 => sequence = Some(content.number("sequence")?),
+            4 => ended = Some(content.number("ended")? != 0),
+            5 => given_up = Some(content.number("given_up")? != 0),
+            _ => {}
+        }
+    }
+    Ok(Restoring {
+        first: missing("first", first)?,
+        generation: missing("generation", generation)?,
+        sequence: missing("sequence", sequence)?,
+        ended: missing("ended", ended)?,
+        given_up: missing("given_up", given_up)?,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
@@ -335,6 +370,18 @@ mod tests {
             at: Timestamp::from_millis(8),
         };
         assert_eq!(read_blocked(&blocked_content(&blocked)).unwrap(), blocked);
+
+        let restoring = Restoring {
+            first: 1,
+            generation: 2,
+            sequence: 3,
+            ended: true,
+            given_up: false,
+        };
+        assert_eq!(
+            read_restoring(&restoring_content(&restoring)).unwrap(),
+            restoring
+        );
 
         let row = Queued {
             arrival: 4,

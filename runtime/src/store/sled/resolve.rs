@@ -5,6 +5,7 @@ use perennial::RunKey;
 use super::effects::Effects;
 use super::keys;
 use super::overlay::View;
+use super::purge::Slice;
 use super::records::{
     ATTEMPT_VERSION, BLOCKED_VERSION, NUMBER_VERSION, UNIT_VALUE_VERSION, attempt_content,
     blocked_content, number_content,
@@ -12,15 +13,20 @@ use super::records::{
 use super::run::{RUN_VERSION, RunRecord};
 use super::value;
 use super::writer::{Drain, Resolution, Writer};
-use crate::store::StoreError;
 use crate::store::contract::{
     BlockedChange, Changes, Commit, Create, Created, Deliver, Head, Owner,
 };
+use crate::store::purge::remains;
 use crate::store::rules::{self, Creation, Resolved};
+use crate::store::{Refusal, StoreError};
 
 impl Writer {
     /// The record of a run as the writes so far leave it.
-    fn record(&mut self, drain: &Drain, run: &RunKey) -> Result<Option<RunRecord>, StoreError> {
+    pub(super) fn record(
+        &mut self,
+        drain: &Drain,
+        run: &RunKey,
+    ) -> Result<Option<RunRecord>, StoreError> {
         if let Some(record) = self.cache.get(run) {
             return Ok(Some(record.clone()));
         }
@@ -49,6 +55,10 @@ impl Writer {
             Creation::Exists(head) => return Ok(Resolution::nothing(Created::Exists(head))),
             Creation::New(resolved) => resolved,
         };
+        if before.is_none() && self.restoring(drain, &create.run)?.is_some() {
+            let run = create.run.clone();
+            return Err(StoreError::Refused(Refusal::Restoring { run }));
+        }
         let answer = Created::New(resolved.head.clone());
         self.stage(
             drain,
@@ -157,16 +167,17 @@ impl Writer {
             Some(record) => record.with_head(head),
             None => RunRecord::new(head),
         };
-        let runs = u64::from(head_before.is_none());
-        if runs > 0 {
-            let content = number_content(self.runs + runs);
-            effects_of.put(keys::RUNS.to_vec(), NUMBER_VERSION, &content);
-        }
+        let runs = i64::from(head_before.is_none());
+        self.change_runs(effects_of, runs);
 
         if let Some(old) = head_before
             .as_ref()
             .filter(|old| old.generation != generation)
         {
+            if old.purged.is_some_and(|purged| !purged.complete) {
+                // What that purge had not come to yet is not the next generation's.
+                Slice::whole().take_beside(effects_of, &mut record, run)?;
+            }
             let key = keys::numbered(keys::END, run, old.generation);
             effects_of.put(key, NUMBER_VERSION, &number_content(old.sequence));
         }
@@ -193,19 +204,10 @@ impl Writer {
             generation,
             changes.blocked.as_ref(),
         )?;
-        match (work_before, record.work()) {
-            (before, now) if before == now => {}
-            (_, Some(blocked)) => {
-                effects_of.put(
-                    keys::one(keys::WORK, run),
-                    NUMBER_VERSION,
-                    &number_content(blocked.into()),
-                );
-            }
-            (_, None) => effects_of.remove(keys::one(keys::WORK, run)),
-        }
+        change_work(effects_of, run, work_before, record.work());
+        change_place(effects_of, run, head_before.as_ref(), Some(&record.head));
         effects_of.put(RunRecord::key(run), RUN_VERSION, &record.content());
-        let record = Some((run.clone(), record));
+        let record = Some((run.clone(), Some(record)));
         Ok(Resolution {
             step: effects.finish(),
             record,
@@ -214,6 +216,53 @@ impl Writer {
             runs,
             answer,
         })
+    }
+}
+
+impl Writer {
+    /// There are so many runs more.
+    pub(super) fn change_runs(&self, effects: &mut Effects<'_>, more: i64) {
+        if more != 0 {
+            let content = number_content(self.runs.saturating_add_signed(more));
+            effects.put(keys::RUNS.to_vec(), NUMBER_VERSION, &content);
+        }
+    }
+}
+
+/// The index of runs with something to do.
+pub(super) fn change_work(
+    effects: &mut Effects<'_>,
+    run: &RunKey,
+    before: Option<bool>,
+    now: Option<bool>,
+) {
+    let key = || keys::one(keys::WORK, run);
+    match now {
+        _ if before == now => {}
+        Some(blocked) => effects.put(key(), NUMBER_VERSION, &number_content(blocked.into())),
+        None => effects.remove(key()),
+    }
+}
+
+/// The index of runs that have finished.
+pub(super) fn change_place(
+    effects: &mut Effects<'_>,
+    run: &RunKey,
+    before: Option<&Head>,
+    now: Option<&Head>,
+) {
+    let key = |head: Option<&Head>| {
+        let (remains, at) = remains(head?)?;
+        Some(keys::finished(remains, at, run))
+    };
+    let (before, now) = (key(before), key(now));
+    if before != now {
+        if let Some(key) = before {
+            effects.remove(key);
+        }
+        if let Some(key) = now {
+            effects.put(key, NUMBER_VERSION, &[]);
+        }
     }
 }
 
@@ -229,7 +278,7 @@ fn change_blocked(
     let were_blocked = before.is_some_and(|head| head.blocked);
     let next_generation = before.is_some_and(|head| head.generation != generation);
     if were_blocked && (next_generation || change == Some(&BlockedChange::Clear)) {
-        for key in effects.keys(&keys::all(keys::BLOCKED, run))? {
+        for key in effects.keys(&keys::all(keys::BLOCKED, run), usize::MAX)? {
             effects.remove_with_chunks(key)?;
         }
     }

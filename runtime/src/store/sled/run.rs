@@ -15,7 +15,7 @@ use super::problem::damaged;
 use super::records::{self, ROW_VERSION, TASK_VERSION, TIMER_VERSION};
 use super::value::content;
 use crate::store::rules;
-use crate::store::{Fence, Head, Owner, Status, StoreError, Task, TaskChange, TimerChange};
+use crate::store::{Fence, Head, Owner, Purged, Status, StoreError, Task, TaskChange, TimerChange};
 
 /// The schema version of a run's record. To be raised with those of tasks, rows and timers, whose contents
 /// it holds.
@@ -82,6 +82,10 @@ impl Things {
 
     pub(super) fn is_empty(&self) -> bool {
         self.beside.is_empty() && self.apart == 0
+    }
+
+    pub(super) fn count(&self) -> u64 {
+        self.beside.len() as u64 + self.apart
     }
 }
 
@@ -340,11 +344,19 @@ fn write_head(f: &mut FieldWriter<'_>, head: &Head) {
     f.number(11, head.created.as_millis());
     f.optional_number(12, head.finished.map(Timestamp::as_millis));
     f.number(13, head.blocked.into());
+    if let Some(Purged { at, complete }) = head.purged {
+        f.number(14, at.as_millis());
+        f.number(15, complete.into());
+    }
+    if head.kept_from != 1 {
+        f.number(16, head.kept_from);
+    }
 }
 
 pub(super) fn read_head(bytes: &[u8]) -> Result<Head, RecordError> {
     let malformed = |field| RecordError::Malformed { field };
     let (mut workflow, mut input, mut status, mut finished) = (None, None, None, None);
+    let (mut purged, mut complete, mut kept_from) = (None, false, 1);
     let mut numbers = [None; 14];
     let mut fields = Fields::new(bytes);
     while let Some((field, content)) = fields.next_field()? {
@@ -361,6 +373,9 @@ pub(super) fn read_head(bytes: &[u8]) -> Result<Head, RecordError> {
             }
             12 => finished = Some(Timestamp::from_millis(content.number("finished")?)),
             4..=13 => numbers[field as usize] = Some(content.number("number")?),
+            14 => purged = Some(Timestamp::from_millis(content.number("purged")?)),
+            15 => complete = content.number("complete")? != 0,
+            16 => kept_from = content.number("kept_from")?,
             // The heads of many runs are read for a list; what stands beside them is not looked at.
             FIRST_KIND.. => break,
             _ => {}
@@ -381,5 +396,7 @@ pub(super) fn read_head(bytes: &[u8]) -> Result<Head, RecordError> {
         created: Timestamp::from_millis(number(11, "created")?),
         finished,
         blocked: number(13, "blocked")? != 0,
+        purged: purged.map(|at| Purged { at, complete }),
+        kept_from,
     })
 }

@@ -21,6 +21,8 @@ use super::state::State;
 use crate::store::StoreError;
 use crate::store::acks;
 use crate::store::contract::{Ack, Commit, Create, Created, Deliver, Head, Owner};
+use crate::store::purge::{self, Purge};
+use crate::store::restore::Restore;
 use perennial::RunKey;
 
 /// A drain takes at most so many writes.
@@ -35,6 +37,8 @@ pub(super) enum Write {
     Deliver(Box<Deliver>, Ack<u64>),
     Claim(RunKey, Owner, Ack<Head>),
     Enroll(Ack<Owner>),
+    Purge(Box<Purge>, Ack<purge::Progress>),
+    Restore(Box<Restore>, Ack<purge::Progress>),
     /// For tests: changes a value behind everybody's back.
     Tamper(Key, Option<Vec<u8>>, Ack<()>),
     Close(Ack<()>),
@@ -51,6 +55,7 @@ impl Write {
             Self::Deliver(_, ack) => acks::answer(ack, Err(error)),
             Self::Claim(_, _, ack) => acks::answer(ack, Err(error)),
             Self::Enroll(ack) => acks::answer(ack, Err(error)),
+            Self::Purge(_, ack) | Self::Restore(_, ack) => acks::answer(ack, Err(error)),
         });
     }
 }
@@ -196,6 +201,14 @@ impl Writer {
                 let resolved = self.resolve_enroll(drain);
                 self.accept(drain, resolved, (), ack, |(), ack| Write::Enroll(ack))
             }
+            Write::Purge(purge, ack) => {
+                let resolved = guarded(|| self.resolve_purge(drain, &purge));
+                self.accept(drain, resolved, purge, ack, Write::Purge)
+            }
+            Write::Restore(restore, ack) => {
+                let resolved = guarded(|| self.resolve_restore(drain, &restore));
+                self.accept(drain, resolved, restore, ack, Write::Restore)
+            }
             Write::Tamper(key, value, ack) => {
                 let changed = Changed::from([(key.clone(), value.clone())]);
                 self.cache = Cache::default();
@@ -243,9 +256,11 @@ impl Writer {
                 drain.accept(step);
                 drain.attempts += attempts;
                 self.owners += owners;
-                self.runs += runs;
-                if let Some((run, record)) = record {
-                    self.cache.put(run, record);
+                self.runs = self.runs.saturating_add_signed(runs);
+                match record {
+                    Some((run, Some(record))) => self.cache.put(run, record),
+                    Some((run, None)) => self.cache.forget(&run),
+                    None => {}
                 }
                 Ok(answer)
             }
@@ -371,14 +386,14 @@ impl Writer {
 /// What a write comes to.
 pub(super) struct Resolution<T> {
     pub(super) step: Step,
-    /// The record of the run as it leaves it.
-    pub(super) record: Option<(RunKey, super::run::RunRecord)>,
+    /// The record of the run as it leaves it; of one that is gone `None`.
+    pub(super) record: Option<(RunKey, Option<super::run::RunRecord>)>,
     /// How many attempts it records.
     pub(super) attempts: u32,
     /// How many owners it makes.
     pub(super) owners: u64,
-    /// How many runs it makes.
-    pub(super) runs: u64,
+    /// How many runs more there are.
+    pub(super) runs: i64,
     pub(super) answer: T,
 }
 

@@ -1,6 +1,7 @@
 //! The memory store.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+mod kept;
+
 use std::fmt;
 use std::ops::Bound;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,13 +9,17 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use perennial::history::Unit;
 use perennial::{RunId, RunKey, Timestamp};
 
-use super::StoreError;
-use super::acks::{Answer, answer, deliver};
+use super::acks::{answer, deliver};
 use super::contract::{
-    Ack, AttemptRecord, BlockedChange, BlockedRecord, Changes, Commit, Create, Created, Deliver,
-    DueTimer, Head, ListQuery, Loaded, Owner, Page, Queued, Store, Task, TaskChange, TimerChange,
+    Ack, AttemptRecord, Changes, Commit, Create, Created, Deliver, DueTimer, Head, ListQuery,
+    Loaded, Owner, Page, Store,
 };
-use super::rules::{self, Creation, Resolved};
+use super::purge::{FinishedRun, Progress, Purge, Remains};
+use super::restore::Restore;
+use super::rules::{self, Creation};
+use super::{Refusal, StoreError};
+use crate::profile::{self, Profile};
+use kept::{Kept, check_records};
 
 /// Keeps runs as long as it is not dropped: for tests, and for programs whose runs end with them.
 ///
@@ -24,33 +29,6 @@ use super::rules::{self, Creation, Resolved};
 #[derive(Default)]
 pub struct MemoryStore {
     kept: Mutex<Kept>,
-}
-
-#[derive(Default)]
-struct Kept {
-    runs: BTreeMap<RunKey, Run>,
-    due: BTreeSet<DueTimer>,
-    owners: u64,
-    closed: bool,
-    answers: VecDeque<Answer>,
-    answering: bool,
-}
-
-struct Run {
-    head: Head,
-    generations: BTreeMap<u64, Generation>,
-    tasks: BTreeMap<u64, Task>,
-    timers: BTreeMap<u64, Timestamp>,
-    queue: BTreeMap<u64, Queued>,
-    blocked: BTreeMap<String, BlockedRecord>,
-}
-
-#[derive(Default)]
-struct Generation {
-    units: Vec<Unit>,
-    attempts: Vec<AttemptRecord>,
-    /// The last event that there must be.
-    sequence: u64,
 }
 
 impl fmt::Debug for MemoryStore {
@@ -131,82 +109,23 @@ fn closed() -> StoreError {
     }
 }
 
-impl Kept {
-    fn head(&self, run: &RunKey) -> Option<&Head> {
-        self.runs.get(run).map(|run| &run.head)
-    }
-
-    /// Applies what was resolved; nothing can go wrong any more.
-    fn apply(&mut self, key: &RunKey, resolved: Resolved, changes: Changes) {
-        let Resolved { head, rows } = resolved;
-        let run = self.runs.entry(key.clone()).or_insert_with(|| Run {
-            head: head.clone(),
-            generations: BTreeMap::new(),
-            tasks: BTreeMap::new(),
-            timers: BTreeMap::new(),
-            queue: BTreeMap::new(),
-            blocked: BTreeMap::new(),
-        });
-        let generation = run.generations.entry(head.generation).or_default();
-        generation.sequence = head.sequence;
-        generation.units.extend(changes.units);
-        generation.attempts.extend(changes.attempts);
-        run.head = head;
-        for arrival in changes.taken {
-            run.queue.remove(&arrival);
-        }
-        run.queue
-            .extend(rows.into_iter().map(|row| (row.arrival, row)));
-        for change in changes.tasks {
-            match change {
-                TaskChange::Put(task) => run.tasks.insert(task.operation, task),
-                TaskChange::Remove(operation) => run.tasks.remove(&operation),
-            };
-        }
-        for change in changes.timers {
-            let (operation, put) = match change {
-                TimerChange::Put {
-                    operation,
-                    deadline,
-                } => (operation, Some(deadline)),
-                TimerChange::Remove { operation, .. } => (operation, None),
-            };
-            let due = |deadline| DueTimer {
-                deadline,
-                run: key.clone(),
-                operation,
-            };
-            if let Some(old) = run.timers.remove(&operation) {
-                self.due.remove(&due(old));
-            }
-            if let Some(deadline) = put {
-                run.timers.insert(operation, deadline);
-                self.due.insert(due(deadline));
-            }
-        }
-        match changes.blocked {
-            Some(BlockedChange::Put(record)) => {
-                run.blocked.insert(record.artifact.clone(), record);
-            }
-            Some(BlockedChange::Clear) => run.blocked.clear(),
-            None => {}
-        }
-    }
-}
-
-/// Checks the bounds that the record of a unit or a row has.
-fn check_records(resolved: &Resolved, changes: &Changes) -> Result<(), StoreError> {
-    changes
-        .units
-        .iter()
-        .try_for_each(|unit| rules::unit_record(unit).map(drop))?;
-    resolved
-        .rows
-        .iter()
-        .try_for_each(|row| rules::row_record(row).map(drop))
-}
-
 impl Store for MemoryStore {
+    fn profile(&self) -> Profile {
+        Profile {
+            durability: profile::Durability::Memory,
+            scheduling: profile::Scheduling::Listed,
+            timer: profile::Timer::Listed,
+            lease: profile::Lease::OneProcess,
+            replay: profile::Replay::Numbered,
+            retention: profile::Retention::Purged,
+            encryption: profile::Encryption::NotOffered,
+            tenancy: profile::Tenancy::Namespaces,
+            recovery: profile::Recovery::NotOffered,
+            observation: profile::Observation::Acknowledged,
+            bounds: profile::Bounds::default(),
+        }
+    }
+
     fn enroll(&self) -> Result<Owner, StoreError> {
         let mut kept = self.kept();
         if kept.closed {
@@ -223,8 +142,16 @@ impl Store for MemoryStore {
                 Creation::Exists(head) => return Ok(Created::Exists(head)),
             };
             check_records(&resolved, &create.changes)?;
+            if kept.restoring.contains_key(&create.run) {
+                let run = create.run.clone();
+                return Err(StoreError::Refused(Refusal::Restoring { run }));
+            }
             if let Some(run) = kept.runs.get_mut(&create.run) {
                 run.blocked.clear();
+                if run.head.purged.is_some() {
+                    // What an interrupted purge had not come to is not the next generation's.
+                    run.queue.clear();
+                }
             }
             let head = resolved.head.clone();
             kept.apply(&create.run, resolved, create.changes);
@@ -268,9 +195,38 @@ impl Store for MemoryStore {
         });
     }
 
+    fn purge(&self, purge: Purge, ack: Ack<Progress>) {
+        self.write(ack, |kept| kept.purge(&purge));
+    }
+
+    fn restore(&self, restore: Restore, ack: Ack<Progress>) {
+        self.write(ack, |kept| {
+            match restore {
+                Restore::History {
+                    run,
+                    generation,
+                    units,
+                    attempts,
+                    end,
+                } => kept.restore_history(run, generation, units, attempts, end)?,
+                Restore::Run { run, loaded } => kept.restore_run(run, loaded)?,
+                Restore::GiveUp { run } => drop(kept.restoring.remove(&run)),
+            }
+            Ok(Progress::Done)
+        });
+    }
+
+    fn head(&self, run: &RunKey) -> Result<Option<Head>, StoreError> {
+        self.read(|kept| Ok(kept.head(run).cloned()))
+    }
+
     fn load(&self, run: &RunKey) -> Result<Option<Loaded>, StoreError> {
         self.read(|kept| {
-            Ok(kept.runs.get(run).map(|run| Loaded {
+            let run = kept.runs.get(run);
+            if let Some(run) = run.filter(|run| run.head.purged.is_some()) {
+                return Ok(Some(Loaded::alone(run.head.clone())));
+            }
+            Ok(run.map(|run| Loaded {
                 head: run.head.clone(),
                 tasks: run.tasks.values().cloned().collect(),
                 timers: run
@@ -295,7 +251,7 @@ impl Store for MemoryStore {
             let Some(kept) = kept
                 .runs
                 .get(run)
-                .and_then(|run| run.generations.get(&generation))
+                .and_then(|run| run.generation(generation))
             else {
                 return Ok(Vec::new());
             };
@@ -315,7 +271,7 @@ impl Store for MemoryStore {
             let generation = kept
                 .runs
                 .get(run)
-                .and_then(|run| run.generations.get(&generation));
+                .and_then(|run| run.generation(generation));
             Ok(generation
                 .map(|generation| generation.attempts.clone())
                 .unwrap_or_default())
@@ -350,6 +306,23 @@ impl Store for MemoryStore {
                         && !run.blocked.get(artifact).is_some_and(|record| record.unfit)
                 });
             Ok(runs.take(limit).map(|(key, _)| key.clone()).collect())
+        })
+    }
+
+    fn finished(
+        &self,
+        remains: Remains,
+        before: Timestamp,
+        after: Option<&FinishedRun>,
+        limit: usize,
+    ) -> Result<Vec<FinishedRun>, StoreError> {
+        self.read(|kept| {
+            let from = after.map_or(Bound::Unbounded, Bound::Excluded);
+            let runs = kept.finished.get(&remains).into_iter();
+            let runs = runs
+                .flat_map(|runs| runs.range((from, Bound::Unbounded)))
+                .take_while(|run| run.at < before);
+            Ok(runs.take(limit).cloned().collect())
         })
     }
 

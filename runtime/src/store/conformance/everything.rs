@@ -1,0 +1,125 @@
+//! Runs with something of every kind, small and large, and all that a store tells of them.
+
+use perennial::RunKey;
+use perennial::history::Unit;
+
+use super::scene::{Scene, at, completed, key, key_in, no_changes, ok, put, value};
+use crate::store::{
+    AttemptOutcome, AttemptRecord, BlockedChange, BlockedRecord, Changes, DueTimer, FinishedRun,
+    Keep, ListQuery, Loaded, Page, Remains, TimerChange,
+};
+
+/// Those in the namespace `default`, and one in another.
+pub(super) fn runs() -> Vec<RunKey> {
+    let names = ["ended", "fresh", "large", "purged", "purged-anew", "small"];
+    let mut runs: Vec<_> = names.map(key).into();
+    runs.push(key_in("other", "small"));
+    runs
+}
+
+/// Makes them.
+pub(super) fn make(scene: &Scene) {
+    for (name, bytes) in [("small", 10), ("large", 20_000)] {
+        let mut run = scene.begin(name);
+        run.grow(2);
+        run.commit(Changes {
+            attempts: vec![attempt("before".into())],
+            ..no_changes()
+        });
+        run.end();
+        run.begin_anew();
+        let text = "x".repeat(bytes);
+        let record = BlockedRecord {
+            artifact: "one".into(),
+            unfit: true,
+            code: "PR001".into(),
+            text: text.clone(),
+            details: value(bytes),
+            at: at(3),
+        };
+        let timer = |operation| TimerChange::Put {
+            operation,
+            deadline: at(operation),
+        };
+        run.commit(Changes {
+            units: vec![run.next_unit(bytes / 100)],
+            enqueue: vec![completed(1, value(bytes)), completed(2, value(bytes))],
+            tasks: (1..bytes as u64 / 5).map(put).collect(),
+            timers: (1..bytes as u64 / 5).map(timer).collect(),
+            attempts: vec![attempt(text), attempt("after".into())],
+            blocked: Some(BlockedChange::Put(record)),
+            next_operation: Some(9),
+            ..no_changes()
+        });
+    }
+    let mut ended = scene.begin("ended");
+    ok(ended.deliver(1));
+    ended.end();
+    scene.begin("fresh");
+    scene.begin_in("other", "small").grow(1);
+    let mut purged = scene.begin("purged");
+    purged.end();
+    purged.purge(Keep::Head);
+    let mut anew = scene.begin("purged-anew");
+    anew.end();
+    anew.purge(Keep::Head);
+    anew.begin_anew();
+    anew.grow(3);
+}
+
+fn attempt(error: String) -> AttemptRecord {
+    AttemptRecord {
+        operation: 1,
+        attempt: 1,
+        outcome: AttemptOutcome::Failed { error },
+        at: at(3),
+    }
+}
+
+/// A run as a store tells it: what is beside its histories, and those by generation with their attempts.
+pub(super) type Told = (Option<Loaded>, Vec<(Vec<Unit>, Vec<AttemptRecord>)>);
+
+/// What a store tells of one run.
+pub(super) fn told(scene: &Scene, run: &RunKey) -> Told {
+    let loaded = ok(scene.store.load(run));
+    let head = ok(scene.store.head(run));
+    assert_eq!(loaded.as_ref().map(|loaded| &loaded.head), head.as_ref());
+    let generations = head.map_or(0, |head| head.generation);
+    let histories = (1..=generations).map(|generation| {
+        let attempts = ok(scene.store.attempts(run, generation));
+        (scene.units(run, generation), attempts)
+    });
+    (loaded, histories.collect())
+}
+
+/// All that a store tells of all of them.
+#[derive(PartialEq)]
+pub(super) struct All {
+    runs: Vec<Told>,
+    pages: Vec<Page>,
+    due: Vec<DueTimer>,
+    claimable: Vec<Vec<RunKey>>,
+    finished: Vec<Vec<FinishedRun>>,
+}
+
+pub(super) fn look(scene: &Scene) -> All {
+    let store = &scene.store;
+    let pages = runs().into_iter().map(|run| {
+        ok(store.list(&ListQuery {
+            namespace: run.namespace,
+            limit: 99,
+            ..ListQuery::default()
+        }))
+    });
+    let artifacts = ["one", "two"].into_iter();
+    let claimable = artifacts.map(|artifact| ok(store.claimable(artifact, None, 99)));
+    let remains = [Remains::Whole, Remains::Head].into_iter();
+    let finished = remains.map(|remains| ok(store.finished(remains, at(u64::MAX), None, 99)));
+    All {
+        runs: runs().iter().map(|run| told(scene, run)).collect(),
+        pages: pages.collect(),
+        due: ok(store.due(None, usize::MAX)),
+        claimable: claimable.collect(),
+        finished: finished.collect(),
+    }
+}

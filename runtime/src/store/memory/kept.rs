@@ -1,0 +1,273 @@
+//! What the memory store keeps, and what writes do to it.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use perennial::history::Unit;
+use perennial::{RunKey, Timestamp};
+
+use crate::store::StoreError;
+use crate::store::acks::Answer;
+use crate::store::contract::{
+    AttemptRecord, BlockedChange, BlockedRecord, Changes, DueTimer, Head, Loaded, Queued, Task,
+    TaskChange, TimerChange,
+};
+use crate::store::purge::{self, FinishedRun, Keep, Progress, Purge, Remains};
+use crate::store::restore::{self, Restoring};
+use crate::store::rules::{self, Resolved};
+
+#[derive(Default)]
+pub(super) struct Kept {
+    pub(super) runs: BTreeMap<RunKey, Run>,
+    pub(super) due: BTreeSet<DueTimer>,
+    pub(super) finished: BTreeMap<Remains, BTreeSet<FinishedRun>>,
+    pub(super) restoring: BTreeMap<RunKey, (Restoring, BTreeMap<u64, Generation>)>,
+    pub(super) owners: u64,
+    pub(super) closed: bool,
+    pub(super) answers: VecDeque<Answer>,
+    pub(super) answering: bool,
+}
+
+pub(super) struct Run {
+    pub(super) head: Head,
+    pub(super) generations: BTreeMap<u64, Generation>,
+    pub(super) tasks: BTreeMap<u64, Task>,
+    pub(super) timers: BTreeMap<u64, Timestamp>,
+    pub(super) queue: BTreeMap<u64, Queued>,
+    pub(super) blocked: BTreeMap<String, BlockedRecord>,
+}
+
+impl Run {
+    fn new(head: Head) -> Self {
+        Self {
+            head,
+            generations: BTreeMap::new(),
+            tasks: BTreeMap::new(),
+            timers: BTreeMap::new(),
+            queue: BTreeMap::new(),
+            blocked: BTreeMap::new(),
+        }
+    }
+
+    /// A generation that was not purged.
+    pub(super) fn generation(&self, generation: u64) -> Option<&Generation> {
+        self.generations
+            .get(&generation)
+            .filter(|_| generation >= self.head.kept_from)
+    }
+
+    /// Takes at most so many things away, and says whether there are more.
+    fn take(&mut self, limit: usize) -> Progress {
+        let mut left = limit.max(1);
+        take_some(&mut self.queue, &mut left);
+        take_some(&mut self.blocked, &mut left);
+        if !(self.queue.is_empty() && self.blocked.is_empty()) {
+            return Progress::More;
+        }
+        while let Some(mut last) = self.generations.last_entry() {
+            let generation = last.get_mut();
+            let (units, attempts) = (&mut generation.units, &mut generation.attempts);
+            let gone = units.len().min(left);
+            units.truncate(units.len() - gone);
+            left -= gone;
+            let gone = attempts.len().min(left);
+            attempts.truncate(attempts.len() - gone);
+            left -= gone;
+            if !(units.is_empty() && attempts.is_empty()) {
+                return Progress::More;
+            }
+            last.remove();
+        }
+        Progress::Done
+    }
+}
+
+fn take_some<K: Ord, V>(things: &mut BTreeMap<K, V>, left: &mut usize) {
+    while *left > 0 && things.pop_last().is_some() {
+        *left -= 1;
+    }
+}
+
+#[derive(Default)]
+pub(super) struct Generation {
+    pub(super) units: Vec<Unit>,
+    pub(super) attempts: Vec<AttemptRecord>,
+    /// The last event that there must be.
+    pub(super) sequence: u64,
+}
+
+impl Kept {
+    pub(super) fn head(&self, run: &RunKey) -> Option<&Head> {
+        self.runs.get(run).map(|run| &run.head)
+    }
+
+    /// The place of a run among those that have finished is now that of `head`.
+    fn place(&mut self, key: &RunKey, head: Option<&Head>) {
+        let entry = |head: &Head| {
+            purge::remains(head).map(|(remains, at)| {
+                let run = key.clone();
+                (remains, FinishedRun { at, run })
+            })
+        };
+        if let Some((remains, before)) = self.head(key).and_then(entry)
+            && let Some(runs) = self.finished.get_mut(&remains)
+        {
+            runs.remove(&before);
+        }
+        if let Some((remains, now)) = head.and_then(entry) {
+            self.finished.entry(remains).or_default().insert(now);
+        }
+    }
+
+    /// Applies what was resolved; nothing can go wrong any more.
+    pub(super) fn apply(&mut self, key: &RunKey, resolved: Resolved, changes: Changes) {
+        let Resolved { head, rows } = resolved;
+        self.place(key, Some(&head));
+        let run = self
+            .runs
+            .entry(key.clone())
+            .or_insert_with(|| Run::new(head.clone()));
+        let generation = run.generations.entry(head.generation).or_default();
+        generation.sequence = head.sequence;
+        generation.units.extend(changes.units);
+        generation.attempts.extend(changes.attempts);
+        run.head = head;
+        for arrival in changes.taken {
+            run.queue.remove(&arrival);
+        }
+        run.queue
+            .extend(rows.into_iter().map(|row| (row.arrival, row)));
+        for change in changes.tasks {
+            match change {
+                TaskChange::Put(task) => run.tasks.insert(task.operation, task),
+                TaskChange::Remove(operation) => run.tasks.remove(&operation),
+            };
+        }
+        for change in changes.timers {
+            let (operation, put) = match change {
+                TimerChange::Put {
+                    operation,
+                    deadline,
+                } => (operation, Some(deadline)),
+                TimerChange::Remove { operation, .. } => (operation, None),
+            };
+            let due = |deadline| DueTimer {
+                deadline,
+                run: key.clone(),
+                operation,
+            };
+            if let Some(old) = run.timers.remove(&operation) {
+                self.due.remove(&due(old));
+            }
+            if let Some(deadline) = put {
+                run.timers.insert(operation, deadline);
+                self.due.insert(due(deadline));
+            }
+        }
+        match changes.blocked {
+            Some(BlockedChange::Put(record)) => {
+                run.blocked.insert(record.artifact.clone(), record);
+            }
+            Some(BlockedChange::Clear) => run.blocked.clear(),
+            None => {}
+        }
+    }
+}
+
+impl Kept {
+    pub(super) fn purge(&mut self, purge: &Purge) -> Result<Progress, StoreError> {
+        let tasks = self.runs.get(&purge.run).map_or(0, |run| run.tasks.len());
+        let head = purge::begin(self.head(&purge.run), tasks as u64, purge)?;
+        self.place(&purge.run, Some(&head));
+        let Some(run) = self.runs.get_mut(&purge.run) else {
+            return Ok(Progress::Done);
+        };
+        run.head = head;
+        for (operation, deadline) in std::mem::take(&mut run.timers) {
+            self.due.remove(&DueTimer {
+                deadline,
+                run: purge.run.clone(),
+                operation,
+            });
+        }
+        if run.take(purge.limit) == Progress::More {
+            return Ok(Progress::More);
+        }
+        let head = purge::end(run.head.clone());
+        match purge.keep {
+            Keep::Head => {
+                self.place(&purge.run, Some(&head));
+                self.runs.insert(purge.run.clone(), Run::new(head));
+            }
+            Keep::Nothing => {
+                self.place(&purge.run, None);
+                self.runs.remove(&purge.run);
+            }
+        }
+        Ok(Progress::Done)
+    }
+
+    pub(super) fn restore_history(
+        &mut self,
+        key: RunKey,
+        generation: u64,
+        units: Vec<Unit>,
+        attempts: Vec<AttemptRecord>,
+        end: Option<u64>,
+    ) -> Result<(), StoreError> {
+        let exists = self.runs.contains_key(&key);
+        let so_far = self.restoring.get(&key).map(|(so_far, _)| so_far);
+        let now = restore::history(&key, exists, so_far, generation, &units, end)?;
+        check_units(&units)?;
+        rules::check_attempts(&attempts)?;
+        let empty = || (now, BTreeMap::new());
+        let (so_far, generations) = self.restoring.entry(key).or_insert_with(empty);
+        *so_far = now;
+        let kept = generations.entry(generation).or_default();
+        kept.sequence = now.sequence;
+        kept.units.extend(units);
+        kept.attempts.extend(attempts);
+        Ok(())
+    }
+
+    pub(super) fn restore_run(&mut self, key: RunKey, loaded: Loaded) -> Result<(), StoreError> {
+        let exists = self.runs.contains_key(&key);
+        let so_far = self.restoring.get(&key).map(|(so_far, _)| so_far);
+        restore::finish(&key, exists, so_far, &loaded)?;
+        self.owners = self.owners.max(restore::greatest_owner(&loaded));
+        self.place(&key, Some(&loaded.head));
+        let mut run = Run::new(loaded.head);
+        if let Some((_, generations)) = self.restoring.remove(&key) {
+            run.generations = generations;
+        }
+        let number = |task: Task| (task.operation, task);
+        run.tasks = loaded.tasks.into_iter().map(number).collect();
+        run.timers = loaded.timers.into_iter().collect();
+        let due = run.timers.iter().map(|(&operation, &deadline)| DueTimer {
+            deadline,
+            run: key.clone(),
+            operation,
+        });
+        self.due.extend(due);
+        let number = |row: Queued| (row.arrival, row);
+        run.queue = loaded.queue.into_iter().map(number).collect();
+        let artifact = |record: BlockedRecord| (record.artifact.clone(), record);
+        run.blocked = loaded.blocked.into_iter().map(artifact).collect();
+        self.runs.insert(key, run);
+        Ok(())
+    }
+}
+
+fn check_units(units: &[Unit]) -> Result<(), StoreError> {
+    units
+        .iter()
+        .try_for_each(|unit| rules::unit_record(unit).map(drop))
+}
+
+/// Checks the bounds that the record of a unit or a row has.
+pub(super) fn check_records(resolved: &Resolved, changes: &Changes) -> Result<(), StoreError> {
+    check_units(&changes.units)?;
+    resolved
+        .rows
+        .iter()
+        .try_for_each(|row| rules::row_record(row).map(drop))
+}
