@@ -10,5 +10,7 @@ mod damage;
 mod files;
 #[path = "sled_store/process.rs"]
 mod process;
+#[path = "sled_store/purge.rs"]
+mod purge;
 #[path = "sled_store/world.rs"]
 mod world;
