@@ -6,4 +6,5 @@ pub mod activities;
 pub mod determinism;
 pub mod errors;
 pub mod running;
+pub mod stores;
 pub mod waiting;

@@ -2,7 +2,7 @@
 
 use perennial::{ActivityCx, Cx};
 use perennial_book::activities::{self, Bank, Order, charge_card};
-use perennial_book::{determinism, running, waiting};
+use perennial_book::{determinism, running, stores, waiting};
 use perennial_runtime::store::MemoryStore;
 use perennial_runtime::{Client, Reuse, RunError, Runtime};
 
@@ -237,4 +237,14 @@ fn the_numbers_of_the_limits() {
     assert_eq!(perennial_runtime::store::MAX_NAME_BYTES, 1_024);
     // Named here so that a rename of what the chapter on workflows calls it is seen.
     let _: fn(&Cx) -> perennial::Timestamp = Cx::now;
+}
+
+#[tokio::test]
+async fn a_store_says_what_it_claims() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let store = stores::open_small(&folder.path().join("store")).unwrap();
+    assert_text("texts/profile.txt", &stores::what_it_claims(&store));
+    drop(store);
+    let opened = stores::start(&folder.path().join("other")).await;
+    assert!(opened.is_ok() || !cfg!(target_os = "linux"));
 }
