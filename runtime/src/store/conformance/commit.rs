@@ -7,7 +7,7 @@ use perennial::value::Value;
 
 use super::Factory;
 use super::scene::{
-    Run, Scene, ack, at, completed, create, key, no_changes, ok, put, task, unit, value,
+    Run, Scene, ack, at, completed, create, key, no_changes, ok, put, raised, task, unit, value,
 };
 use crate::store::{
     AttemptOutcome, AttemptRecord, BlockedChange, BlockedRecord, Changes, MAX_UNIT_BYTES, Refusal,
@@ -170,6 +170,44 @@ pub fn acks_come_in_the_order_of_the_writes(factory: Factory<'_>) {
     run.commit(no_changes());
     let seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
     assert_eq!(*seen, (0..WRITES).collect::<Vec<_>>());
+}
+
+/// Each is guarded and answered by itself, in their order, also where a thread waits for all of them.
+pub fn commits_handed_over_together_stand_each_for_itself(factory: Factory<'_>) {
+    let scene = Scene::new(factory);
+    let runs: Vec<_> = (0..60)
+        .map(|number| scene.begin(&format!("run-{number:02}")))
+        .collect();
+    for round in 0..3 {
+        let (commits, answers): (Vec<_>, Vec<_>) = (0_u64..)
+            .zip(&runs)
+            .map(|(number, run)| {
+                let mut commit = run.commit_of(Changes {
+                    units: vec![unit(2 + round, 0)],
+                    ..no_changes()
+                });
+                commit.sequence = 1 + round;
+                if number % 7 == 3 {
+                    commit.fence = raised(commit.fence);
+                }
+                let (ack, answer) = ack();
+                ((commit, ack), answer)
+            })
+            .unzip();
+        scene.store.commit_all(commits);
+        for (number, answer) in answers.into_iter().enumerate() {
+            let refused = matches!(
+                answer.wait(),
+                Err(StoreError::Refused(Refusal::Fenced { .. }))
+            );
+            assert_eq!(refused, number % 7 == 3, "{number}");
+        }
+    }
+    for (number, run) in runs.iter().enumerate() {
+        let expected = if number % 7 == 3 { 1 } else { 4 };
+        assert_eq!(scene.units(&run.key, 1).len(), expected);
+    }
+    scene.store.commit_all(Vec::new());
 }
 
 /// Each thread has a run of its own; nothing is lost, and nothing gets into another's run.
