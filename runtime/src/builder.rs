@@ -105,6 +105,9 @@ impl From<StoreError> for StartupError {
     }
 }
 
+/// How long the ids of purged runs are kept where nothing else is said.
+const KEEP_IDS: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
 /// Puts a [`Runtime`] together. See [`Runtime::builder`].
 #[derive(Debug)]
 #[must_use = "a runtime does nothing until `start` is called and awaited"]
@@ -133,6 +136,8 @@ impl Builder {
                 activities: 100,
                 warm_runs: 10_000,
                 slow_poll: Duration::from_millis(100),
+                retention: None,
+                keep_ids: KEEP_IDS,
             },
         }
     }
@@ -193,6 +198,23 @@ impl Builder {
     /// From how long on a warning is logged when a workflow's code holds its thread. Default: 100 ms.
     pub fn slow_poll(mut self, limit: Duration) -> Self {
         self.settings.slow_poll = limit;
+        self
+    }
+
+    /// How long runs are kept after their ends; then they are purged, in the background. Default: for ever.
+    ///
+    /// Of a purged run the id, the digest of the input and how it ended are known for as long as
+    /// [`keep_ids`](Self::keep_ids) says. Its history, its result and what came too late for it are gone. A run
+    /// whose activities have not ended is kept until they have.
+    pub fn retention(mut self, kept: Duration) -> Self {
+        self.settings.retention = Some(kept);
+        self
+    }
+
+    /// How long a purged run's id stands for it, so that a start that is repeated does not run it again (S26).
+    /// Default: 30 days. After that a start with the id begins a new run.
+    pub fn keep_ids(mut self, kept: Duration) -> Self {
+        self.settings.keep_ids = kept;
         self
     }
 

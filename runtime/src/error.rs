@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use perennial::value::{DecodeError, EncodeError};
-use perennial::{InvalidId, RunKey};
+use perennial::{InvalidId, RunKey, Timestamp};
 
 use crate::store::{Status, StoreError};
 
@@ -206,6 +206,17 @@ pub enum RunError<E> {
         /// The run.
         run: RunKey,
     },
+    /// It has ended, and was purged since: what it returned is not kept.
+    Purged {
+        /// The run.
+        run: RunKey,
+        /// How it ended.
+        status: Status,
+        /// When it ended.
+        finished: Timestamp,
+        /// When it was purged.
+        at: Timestamp,
+    },
     /// Its result or error is not of the type that is expected.
     Undecodable {
         /// The run.
@@ -225,6 +236,22 @@ impl<E: fmt::Display> fmt::Display for RunError<E> {
             Self::NotFound { run } => write!(
                 f,
                 "there is no run {run}\n\nhelp: `client.list()` shows the runs of a namespace"
+            ),
+            Self::Purged {
+                run,
+                status,
+                finished,
+                at,
+            } => write!(
+                f,
+                "run {run} returned {} at {finished}, and what it returned went when the run was purged at {at}\n\n\
+                 help: results that are needed for longer are kept with a longer `.retention(..)` of the runtime's \
+                 builder; `.reuse(Reuse::AfterFinish)` begins the run anew",
+                if *status == Status::Failed {
+                    "an error"
+                } else {
+                    "a result"
+                }
             ),
             Self::Undecodable { run, error } => {
                 write!(f, "what run {run} returned cannot be read: {error}")
@@ -254,6 +281,13 @@ pub enum ReadError {
         /// The run.
         run: RunKey,
     },
+    /// It has ended, and was purged since: its history is not kept.
+    Purged {
+        /// The run.
+        run: RunKey,
+        /// When it was purged.
+        at: Timestamp,
+    },
     /// A cursor that no page has given.
     InvalidCursor {
         /// The text.
@@ -270,6 +304,11 @@ impl fmt::Display for ReadError {
             Self::NotFound { run } => write!(
                 f,
                 "there is no run {run}\n\nhelp: `client.list()` shows the runs of a namespace"
+            ),
+            Self::Purged { run, at } => write!(
+                f,
+                "the history of run {run} is not kept: the run has ended, and was purged at {at}\n\n\
+                 help: its status still tells how and when it ended"
             ),
             Self::InvalidCursor { cursor } => write!(
                 f,
@@ -301,6 +340,61 @@ impl From<InvalidId> for ReadError {
         Self::InvalidId(error)
     }
 }
+
+/// A run that could not be purged.
+#[derive(Clone, PartialEq)]
+#[non_exhaustive]
+pub enum PurgeError {
+    /// There is no such run.
+    NotFound {
+        /// The run.
+        run: RunKey,
+    },
+    /// It has not ended.
+    Unfinished {
+        /// The run.
+        run: RunKey,
+    },
+    /// It has ended, but activities of it have not.
+    OpenActivities {
+        /// The run.
+        run: RunKey,
+        /// How many.
+        count: u64,
+    },
+    /// The store or the engine could not do it.
+    Unavailable(Unavailable),
+}
+
+impl fmt::Display for PurgeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotFound { run } => write!(
+                f,
+                "there is no run {run}\n\nhelp: `client.list()` shows the runs of a namespace"
+            ),
+            Self::Unfinished { run } => write!(
+                f,
+                "run {run} was not purged, since it has not ended\n\nhelp: wait for its end, and purge it then"
+            ),
+            Self::OpenActivities { run, count } => write!(
+                f,
+                "run {run} was not purged: it has ended, but {count} of its activities have not\n\n\
+                 help: what they come to is recorded with the run; purge it after that"
+            ),
+            Self::Unavailable(error) => error.fmt(f),
+        }
+    }
+}
+
+/// As its text: a `main` that returns an error shows it like this.
+impl fmt::Debug for PurgeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl std::error::Error for PurgeError {}
 
 /// What a drain has left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -25,7 +25,7 @@ pub use client::{
 };
 pub use clock::{Clock, SystemClock};
 pub use engine::Reuse;
-pub use error::{Drained, ReadError, RunError, StartError, Unavailable};
+pub use error::{Drained, PurgeError, ReadError, RunError, StartError, Unavailable};
 pub use profile::Profile;
 pub use registry::Incomplete;
 pub use runtime::Runtime;

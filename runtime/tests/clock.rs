@@ -5,45 +5,19 @@ mod support;
 
 use std::future::Future;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use perennial::RunKey;
 use perennial::prelude::*;
 use perennial_runtime::store::{Loaded, Store};
-use perennial_runtime::{Builder, Clock, RunError, Runtime};
+use perennial_runtime::{Builder, RunError, Runtime};
+use support::clock::{START, Set};
 use support::held::{HeldStore, Shared};
 use tokio::sync::Semaphore;
 
-/// A clock that the test sets.
-#[derive(Clone, Debug)]
-struct Set(Arc<AtomicU64>);
-
-/// In milliseconds.
-const START: u64 = 1_800_000_000_000;
 /// In seconds.
 const HOUR: u64 = 3_600;
-
-impl Set {
-    fn new() -> Self {
-        Self(Arc::new(AtomicU64::new(START)))
-    }
-
-    /// So many seconds after the start.
-    fn at(&self, seconds: u64) {
-        self.at_millis(seconds * 1_000);
-    }
-
-    fn at_millis(&self, milliseconds: u64) {
-        self.0.store(START + milliseconds, Ordering::SeqCst);
-    }
-}
-
-impl Clock for Set {
-    fn now(&self) -> Timestamp {
-        Timestamp::from_millis(self.0.load(Ordering::SeqCst))
-    }
-}
 
 fn second(second: u64) -> Timestamp {
     Timestamp::from_millis(START + second * 1_000)

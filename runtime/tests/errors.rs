@@ -5,7 +5,7 @@ use perennial::value::Value;
 use perennial::wire::RecordError;
 use perennial::{RunKey, Timestamp};
 use perennial_runtime::store::{Fence, Refusal, StoreError};
-use perennial_runtime::{ReadError, RunError, Unavailable};
+use perennial_runtime::{PurgeError, ReadError, RunError, Status, Unavailable};
 
 fn run() -> RunKey {
     RunKey::new("default".parse().unwrap(), "order-42".parse().unwrap())
@@ -106,6 +106,12 @@ fn what_a_client_is_told() {
         RunError::Failed("the workflow's own error".to_owned()),
         blocked,
         RunError::NotFound { run: run() },
+        RunError::Purged {
+            run: run(),
+            status: Status::Failed,
+            finished: Timestamp::from_millis(1_800_000_000_000),
+            at: Timestamp::from_millis(1_800_086_400_000),
+        },
         RunError::Undecodable {
             run: run(),
             error: undecodable.unwrap_err(),
@@ -114,8 +120,21 @@ fn what_a_client_is_told() {
     ];
     // What `main` shows when it returns an error.
     assert_eq!(format!("{:?}", results[2]), results[2].to_string());
+    let purges = [
+        PurgeError::NotFound { run: run() },
+        PurgeError::Unfinished { run: run() },
+        PurgeError::OpenActivities {
+            run: run(),
+            count: 2,
+        },
+        PurgeError::Unavailable(Unavailable::Stopped),
+    ];
     let reads = [
         ReadError::NotFound { run: run() },
+        ReadError::Purged {
+            run: run(),
+            at: Timestamp::from_millis(1_800_086_400_000),
+        },
         ReadError::InvalidCursor {
             cursor: "a\nb".into(),
         },
@@ -124,4 +143,5 @@ fn what_a_client_is_told() {
     insta::assert_snapshot!("unavailable", texts(unavailable));
     insta::assert_snapshot!("results", texts(results));
     insta::assert_snapshot!("reads", texts(reads));
+    insta::assert_snapshot!("purges", texts(purges));
 }

@@ -1,6 +1,7 @@
 //! Starting runs and asking about them.
 
 mod list;
+mod purge;
 mod run;
 mod start;
 
@@ -16,7 +17,7 @@ pub use run::RunHandle;
 pub use start::{Start, generate_run_id};
 
 use crate::engine::{Reuse, Shared};
-use crate::error::{ReadError, StartError, Unavailable};
+use crate::error::{PurgeError, ReadError, StartError, Unavailable};
 use crate::store::{AttemptRecord, BlockedRecord, Head, Loaded, Status, StoreError};
 
 /// Starts runs and asks about them.
@@ -142,6 +143,18 @@ impl Client {
         .await
     }
 
+    /// Purges a run that has ended: its history, what it returned and what came too late for it go at once,
+    /// and not when the [retention](crate::Builder::retention) of the runtime says so. Its id, the digest of its
+    /// input and how it ended stay for as long as [`keep_ids`](crate::Builder::keep_ids) says.
+    ///
+    /// # Errors
+    ///
+    /// [`PurgeError`]: it has not ended, or activities of it have not; then nothing was purged.
+    pub async fn purge(&self, id: &RunId) -> Result<(), PurgeError> {
+        let run = RunKey::new(self.namespace.clone(), id.clone());
+        purge::purge(&self.shared, run).await
+    }
+
     /// Lists runs, page by page, in the order of their ids.
     pub fn list(&self) -> List {
         List::new(Arc::clone(&self.shared), self.namespace.clone())
@@ -166,6 +179,8 @@ pub struct RunInfo {
     pub created: Timestamp,
     /// When it ended.
     pub finished: Option<Timestamp>,
+    /// When it was purged: its history and what it returned are gone.
+    pub purged: Option<Timestamp>,
 }
 
 /// How a run stands.
@@ -202,6 +217,7 @@ impl RunInfo {
             events: head.sequence,
             created: head.created,
             finished: head.finished,
+            purged: head.purged.map(|purged| purged.at),
         }
     }
 }
@@ -248,8 +264,14 @@ async fn status(shared: &Arc<Shared>, run: RunKey) -> Result<RunInfo, ReadError>
 
 async fn history(shared: &Arc<Shared>, run: RunKey) -> Result<RunHistory, ReadError> {
     const PAGE: usize = 1_000;
-    let (run, Loaded { head, .. }) = load(shared, run).await?;
     read(shared, move |shared| {
+        let Some(head) = shared.store.head(&run)? else {
+            return Err(ReadError::NotFound { run });
+        };
+        if let Some(purged) = head.purged {
+            let at = purged.at;
+            return Err(ReadError::Purged { run, at });
+        }
         let mut units = Vec::new();
         let mut next = 1;
         while next <= head.sequence {

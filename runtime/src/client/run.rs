@@ -43,8 +43,8 @@ impl<W: Workflow> RunHandle<W> {
     /// # Errors
     ///
     /// [`RunError::Failed`] with the workflow's own error; [`RunError::Blocked`] as soon as this program
-    /// cannot go on with the run; [`RunError::NotFound`], [`RunError::Undecodable`],
-    /// [`RunError::Unavailable`].
+    /// cannot go on with the run; [`RunError::Purged`] where its result is not kept any more;
+    /// [`RunError::NotFound`], [`RunError::Undecodable`], [`RunError::Unavailable`].
     pub async fn result(&self) -> Result<Value<W>, RunError<Error<W>>> {
         let (reply, answer) = oneshot::channel();
         self.shared.tell(
@@ -61,6 +61,16 @@ impl<W: Workflow> RunHandle<W> {
             .map_err(stopped)?
             .map_err(|error| match error {
                 WaitError::NotFound => RunError::NotFound { run: run() },
+                WaitError::Purged {
+                    status,
+                    finished,
+                    at,
+                } => RunError::Purged {
+                    run: run(),
+                    status,
+                    finished,
+                    at,
+                },
                 WaitError::Blocked { code, text } => RunError::Blocked {
                     run: run(),
                     code,

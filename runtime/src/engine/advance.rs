@@ -302,8 +302,10 @@ pub(super) fn apply(shared: &Shared, run: &mut Run, input: &Input, step: Step, n
                     rings: Instant::now().checked_add(wait),
                 });
             }
-            Decision::Completed { value, .. } => end(run, Status::Completed, value.clone()),
-            Decision::Failed { error, .. } => end(run, Status::Failed, error.clone()),
+            Decision::Completed { value, .. } => {
+                end(run, Status::Completed, value.clone(), unit.at);
+            }
+            Decision::Failed { error, .. } => end(run, Status::Failed, error.clone(), unit.at),
             _ => {}
         }
     }
@@ -322,8 +324,9 @@ pub(super) fn apply(shared: &Shared, run: &mut Run, input: &Input, step: Step, n
     run.changes.units.push(unit);
 }
 
-fn end(run: &mut Run, status: Status, value: perennial::value::Value) {
+fn end(run: &mut Run, status: Status, value: perennial::value::Value, at: Timestamp) {
     run.ended = true;
+    run.finished = at;
     run.changes.status = Some(status);
     run.after.push(After::Ended(Ended { status, value }));
 }

@@ -11,7 +11,7 @@ use super::run::{After, BlockedNow, Progress, Run, Stage};
 use super::shard::Shard;
 use super::timers::TimerMessage;
 use crate::error::Unavailable;
-use crate::store::{Ack, Commit, Created, DueTimer, StoreError};
+use crate::store::{Ack, Commit, Created, DueTimer, Remains, StoreError};
 
 /// Commits of a shard that have not been handed to the store yet. They go together when the shard has nothing
 /// else to do, so that they share a flush.
@@ -59,6 +59,7 @@ impl Shard {
             Ok(()) => {
                 let after = self.touch(key).and_then(|run| run.in_flight.take());
                 self.follow(key, after.into_iter().flatten());
+                self.tell_retention(key);
                 self.answer_starts(key);
                 self.advance(key);
             }
@@ -127,6 +128,7 @@ impl Shard {
                 run.stage = Stage::Ready;
                 let after = run.in_flight.take();
                 self.follow(key, after.into_iter().flatten());
+                self.tell_retention(key);
                 self.answer_starts(key);
                 self.advance(key);
             }
@@ -139,6 +141,22 @@ impl Shard {
                 self.fail(error.into());
             }
             Err(error) => self.not_created(key, &Err(error.into())),
+        }
+    }
+
+    /// Where the run has ended with all that belongs to it, it can be purged one day.
+    fn tell_retention(&self, key: &RunKey) {
+        if self.shared.settings.retention.is_none() {
+            return;
+        }
+        if let Some(run) = self.runs.get(key)
+            && run.ended
+            && run.tasks.is_empty()
+        {
+            self.shared.timer(TimerMessage::Finished {
+                remains: Remains::Whole,
+                at: run.finished,
+            });
         }
     }
 

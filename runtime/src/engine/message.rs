@@ -95,6 +95,12 @@ pub(crate) struct Ended {
 pub(crate) enum WaitError {
     /// There is no such run.
     NotFound,
+    /// It has ended, and was purged since.
+    Purged {
+        status: Status,
+        finished: Timestamp,
+        at: Timestamp,
+    },
     /// This program cannot go on with it.
     Blocked { code: String, text: String },
     /// The store or the engine cannot say.

@@ -13,6 +13,7 @@ mod commit;
 mod dispatch;
 mod message;
 mod open;
+mod retention;
 mod reuse;
 mod run;
 mod settle;
@@ -26,13 +27,14 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-use perennial::{RunKey, Stop};
+use perennial::{RunKey, Stop, Timestamp};
 
 use crate::activity::Slots;
 use crate::clock::Clock;
 use crate::registry::Registry;
-use crate::store::{Owner, Store, StoreError};
+use crate::store::{Owner, Remains, Store, StoreError};
 
+pub(crate) use retention::SLICE;
 pub use reuse::Reuse;
 
 pub(crate) use message::{Message, StartReply, StartRequest, WaitError};
@@ -50,6 +52,10 @@ pub(crate) struct Settings {
     pub(crate) warm_runs: usize,
     /// From how long on a poll is warned about.
     pub(crate) slow_poll: Duration,
+    /// How long finished runs are kept; `None`: for ever.
+    pub(crate) retention: Option<Duration>,
+    /// How long the ids of purged runs are kept.
+    pub(crate) keep_ids: Duration,
 }
 
 /// What all parts of an engine share.
@@ -77,6 +83,14 @@ impl Shared {
 
     pub(crate) fn is_draining(&self) -> bool {
         self.stop.is_raised()
+    }
+
+    /// Of a run the head alone is left since then, which is to go too one day.
+    pub(crate) fn head_is_left(&self, at: Timestamp) {
+        self.timer(TimerMessage::Finished {
+            remains: Remains::Head,
+            at,
+        });
     }
 
     fn timer(&self, message: TimerMessage) {

@@ -21,8 +21,28 @@ const MOST_SLICE: usize = 1_000;
 /// How long a slice should take: units may be large.
 const SLICE_TIME: Duration = Duration::from_millis(10);
 
-/// How a finished run ended.
-pub(crate) fn outcome(store: &dyn Store, run: &RunKey, head: &Head) -> Result<Ended, StoreError> {
+/// How a finished run ended, for who waits for it.
+pub(super) fn answer_of(store: &dyn Store, run: &RunKey, head: &Head) -> Result<Ended, WaitError> {
+    let purged = |head: &Head| {
+        head.purged.map(|purged| WaitError::Purged {
+            status: head.status,
+            finished: head.finished.unwrap_or_default(),
+            at: purged.at,
+        })
+    };
+    if let Some(purged) = purged(head) {
+        return Err(purged);
+    }
+    outcome(store, run, head).map_err(|error| {
+        // It may have been purged between the two looks.
+        let now = store.head(run).ok().flatten();
+        now.as_ref()
+            .and_then(purged)
+            .unwrap_or_else(|| WaitError::Unavailable(error.into()))
+    })
+}
+
+fn outcome(store: &dyn Store, run: &RunKey, head: &Head) -> Result<Ended, StoreError> {
     let units = store.history(run, head.generation, head.sequence, 1)?;
     let last = units
         .into_iter()
@@ -146,8 +166,7 @@ impl Shard {
     fn answer_end(&mut self, key: &RunKey, head: &Head) {
         // A timer that was dropped wakes its run too: mostly nobody waits.
         if self.waiters.contains_key(key) {
-            let answer = outcome(&*self.shared.store, key, head)
-                .map_err(|error| WaitError::Unavailable(error.into()));
+            let answer = answer_of(&*self.shared.store, key, head);
             self.answer(key, &answer);
         }
     }
@@ -177,6 +196,7 @@ impl Shard {
         run.fence = head.fence;
         run.stamp = head.stamp;
         run.ended = head.status.is_finished();
+        run.finished = head.finished.unwrap_or_default();
         run.was_blocked = head.blocked && !run.ended;
         run.timers = timers
             .into_iter()

@@ -53,6 +53,8 @@ pub(super) struct Run {
     pub(super) was_blocked: bool,
     /// The generation has ended.
     pub(super) ended: bool,
+    /// When it did.
+    pub(super) finished: Timestamp,
     /// When something last happened to it, as the shard counts.
     pub(super) touched: u64,
 }
@@ -205,6 +207,7 @@ impl Run {
             blocked: None,
             was_blocked: false,
             ended: false,
+            finished: Timestamp::default(),
             touched: 0,
         }
     }

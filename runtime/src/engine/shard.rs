@@ -15,7 +15,7 @@ use super::run::{BlockedNow, Run, Stage};
 use super::{Shared, open};
 use crate::activity::panic_text;
 use crate::error::Unavailable;
-use crate::store::Loaded;
+use crate::store::StoreError;
 
 type Waiter = oneshot::Sender<Result<Ended, WaitError>>;
 
@@ -159,21 +159,32 @@ impl Shard {
             // Its end is in the store.
             Some(_) | None => {}
         }
-        let answer = match self.shared.store.load(&run) {
-            Err(error) => Err(WaitError::Unavailable(error.into())),
-            Ok(None) => Err(WaitError::NotFound),
-            Ok(Some(loaded)) if loaded.head.status.is_finished() => {
-                open::outcome(&*self.shared.store, &run, &loaded.head)
-                    .map_err(|error| WaitError::Unavailable(error.into()))
-            }
-            Ok(Some(Loaded { blocked, .. })) => {
-                match BlockedNow::unfit(blocked, &self.shared.artifact) {
-                    Some(blocked) => Err(blocked.answer()),
-                    None => return self.add_waiter(run, reply),
-                }
-            }
+        match self.end_of(&run) {
+            Some(answer) => drop(reply.send(answer)),
+            None => self.add_waiter(run, reply),
+        }
+    }
+
+    /// What the store says of a run's end; `None`: it has not come.
+    fn end_of(&self, run: &RunKey) -> Option<Result<Ended, WaitError>> {
+        let store = &*self.shared.store;
+        let unavailable = |error: StoreError| Err(WaitError::Unavailable(error.into()));
+        let head = match store.head(run) {
+            Err(error) => return Some(unavailable(error)),
+            Ok(None) => return Some(Err(WaitError::NotFound)),
+            Ok(Some(head)) => head,
         };
-        let _ = reply.send(answer);
+        if head.status.is_finished() {
+            return Some(open::answer_of(store, run, &head));
+        }
+        if !head.blocked {
+            return None;
+        }
+        match store.load(run) {
+            Err(error) => Some(unavailable(error)),
+            Ok(loaded) => BlockedNow::unfit(loaded?.blocked, &self.shared.artifact)
+                .map(|one| Err(one.answer())),
+        }
     }
 
     fn add_waiter(&mut self, run: RunKey, reply: Waiter) {

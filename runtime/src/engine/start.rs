@@ -39,14 +39,14 @@ impl Shard {
                 .push(request);
             return;
         }
-        match self.shared.store.load(&request.run) {
+        match self.shared.store.head(&request.run) {
             Err(error) => {
                 let _ = request.reply.send(Err(error.into()));
             }
-            Ok(Some(loaded)) if !request.reuse.begins_anew(loaded.head.status) => {
-                let _ = request.reply.send(Ok(StartReply::Exists(loaded.head)));
+            Ok(Some(head)) if !request.reuse.begins_anew(head.status) => {
+                let _ = request.reply.send(Ok(StartReply::Exists(head)));
             }
-            Ok(loaded) => self.create(request, loaded.map(|loaded| loaded.head)),
+            Ok(head) => self.create(request, head),
         }
     }
 

@@ -1,5 +1,6 @@
-//! The thread that waits: for deadlines of timers and for the ends of back-offs. The timers of the near
-//! future are in its memory; the rest stays in the store until its time comes.
+//! The thread that waits: for deadlines of timers, for the ends of back-offs, and until finished runs are to
+//! be purged. The timers of the near future are in its memory; the rest stays in the store until its time
+//! comes.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -10,10 +11,11 @@ use std::time::Instant;
 
 use perennial::{RunKey, Timestamp};
 
+use super::retention::Retention;
 use super::{Message, Shared};
 use crate::activity::panic_text;
 use crate::error::Unavailable;
-use crate::store::{DueTimer, StoreError};
+use crate::store::{DueTimer, Progress, Remains, StoreError};
 
 /// How many timers are read from the store at a time.
 const PAGE: usize = 10_000;
@@ -34,6 +36,10 @@ pub(super) enum TimerMessage {
         operation: u64,
         at: Timestamp,
     },
+    /// A run has finished and has no open activities, or its head alone is left, since that time.
+    Finished { remains: Remains, at: Timestamp },
+    /// The store has answered a slice of a purge.
+    Purged(Result<Progress, StoreError>),
     /// Stop.
     Stop,
 }
@@ -62,12 +68,14 @@ pub(super) struct Timers {
     timers: usize,
     /// Timers up to this one are in memory; `None`: all of them.
     horizon: Option<DueTimer>,
+    retention: Retention,
 }
 
 impl Timers {
     /// Reads the timers of the near future.
     pub(super) fn new(shared: Arc<Shared>) -> Result<Self, StoreError> {
         let mut timers = Self {
+            retention: Retention::new(Arc::clone(&shared)),
             shared,
             alarms: BinaryHeap::new(),
             timers: 0,
@@ -137,10 +145,12 @@ impl Timers {
     fn wait(&mut self, messages: &Receiver<TimerMessage>) -> Result<(), Unavailable> {
         loop {
             self.ring()?;
-            let message = match self.alarms.peek() {
+            self.retention.ring();
+            let next = self.alarms.peek().map(|Reverse(next)| next.rings);
+            let message = match next.into_iter().chain(self.retention.rings()).min() {
                 None => messages.recv().map_err(|_| RecvTimeoutError::Disconnected),
-                Some(Reverse(next)) => {
-                    messages.recv_timeout(next.rings.saturating_duration_since(Instant::now()))
+                Some(rings) => {
+                    messages.recv_timeout(rings.saturating_duration_since(Instant::now()))
                 }
             };
             match message {
@@ -161,6 +171,8 @@ impl Timers {
                         Kind::Retry,
                     );
                 }
+                Ok(TimerMessage::Finished { remains, at }) => self.retention.note(remains, at),
+                Ok(TimerMessage::Purged(result)) => self.retention.purged(result),
                 Err(RecvTimeoutError::Timeout) => {}
                 Ok(TimerMessage::Stop) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
             }

@@ -1,6 +1,7 @@
 //! What the tests of the engine share.
 #![allow(dead_code, clippy::unwrap_used, unreachable_pub)]
 
+pub mod clock;
 pub mod held;
 
 use std::sync::Arc;
