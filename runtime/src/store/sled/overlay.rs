@@ -503,7 +503,10 @@ mod tests {
         );
         overlay.show(1, Changed::from([put(b"a", 1)]));
         overlay
-            .read(|view| Ok(assert!(view.get(b"a")?.is_some())))
+            .read(|view| {
+                assert!(view.get(b"a")?.is_some());
+                Ok(())
+            })
             .unwrap();
     }
 }
