@@ -152,3 +152,62 @@ fn every_page_is_in_the_summary() {
         assert!(there, "{name} is not in SUMMARY.md");
     }
 }
+
+/// A figure in a sentence is never measured again (O68): each stands in a file that says which command made it.
+#[test]
+fn figures_stand_beside_the_command_that_measured_them() {
+    let units = [
+        "commits/s",
+        "steps/s",
+        "events/s",
+        "runs/s",
+        "workflows/s",
+        "µs",
+        "MB/s",
+    ];
+    let tells = |line: &str| {
+        let mut words = line.split_whitespace().peekable();
+        let mut found = None;
+        while let Some(word) = words.next() {
+            let is_number = word.starts_with(|c: char| c.is_ascii_digit());
+            let unit = |word: &str| {
+                units.iter().any(|unit| {
+                    word.trim_matches(|c: char| ".,;)".contains(c))
+                        .ends_with(unit)
+                })
+            };
+            if is_number && (unit(word) || words.peek().is_some_and(|next| unit(next))) {
+                found = Some(word.to_owned());
+            }
+        }
+        found
+    };
+    assert_eq!(
+        tells("it makes 5,000 steps/s there").as_deref(),
+        Some("5,000")
+    );
+    assert_eq!(tells("measured in steps/s, 3 times"), None);
+    let readme = root().join("README.md");
+    let text = fs::read_to_string(&readme).unwrap();
+    for (path, text) in pages().into_iter().chain([(readme, text)]) {
+        for (number, line) in text.lines().enumerate() {
+            let told = tells(line);
+            assert_eq!(
+                told,
+                None,
+                "{}:{}: a figure that no benchmark made",
+                path.display(),
+                number + 1
+            );
+        }
+    }
+    for entry in fs::read_dir(book().join("listings/figures")).unwrap() {
+        let path = entry.unwrap().path();
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(
+            text.contains("`cargo bench "),
+            "{}: made by which command?",
+            path.display()
+        );
+    }
+}
