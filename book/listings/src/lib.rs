@@ -8,3 +8,4 @@ pub mod errors;
 pub mod running;
 pub mod stores;
 pub mod waiting;
+pub mod writing_a_store;

@@ -7,7 +7,7 @@ use perennial::prelude::*;
 use perennial::value::Value;
 use perennial_runtime::store::{Durability, Status};
 use perennial_runtime::{
-    Client, Reuse, RunError, RunHandle, RunState, Runtime, StartError, StartupError,
+    Client, PurgeError, Reuse, RunError, RunHandle, RunState, Runtime, StartError, StartupError,
     generate_run_id,
 };
 
@@ -116,6 +116,24 @@ pub async fn ask(client: &Client) -> Done {
     Ok(())
 }
 // ANCHOR_END: ask
+
+// ANCHOR: purge
+/// What has ended is kept for a quarter of a year.
+pub async fn start_and_tidy_up(folder: &Path) -> Result<Runtime, StartupError> {
+    Runtime::builder(folder)
+        .retention(days(90))
+        .workflow(welcome)
+        .activity(greet)
+        .state(Greeting("Hello"))
+        .start()
+        .await
+}
+
+/// Nobody needs this one any more.
+pub async fn forget(client: &Client, run: &RunHandle<welcome>) -> Result<(), PurgeError> {
+    client.purge(run.id()).await
+}
+// ANCHOR_END: purge
 
 // ANCHOR: named
 pub async fn start_by_name(client: &Client) -> Done {

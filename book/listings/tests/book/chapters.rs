@@ -1,10 +1,10 @@
 //! The code of the chapters, run.
 
-use perennial::{ActivityCx, Cx};
+use perennial::{ActivityCx, Cx, Timestamp};
 use perennial_book::activities::{self, Bank, Order, charge_card};
 use perennial_book::{determinism, running, stores, waiting};
 use perennial_runtime::store::MemoryStore;
-use perennial_runtime::{Client, Reuse, RunError, Runtime};
+use perennial_runtime::{Client, Clock, Reuse, RunError, Runtime};
 
 use crate::texts::assert_text;
 
@@ -237,6 +237,39 @@ fn the_numbers_of_the_limits() {
     assert_eq!(perennial_runtime::store::MAX_NAME_BYTES, 1_024);
     // Named here so that a rename of what the chapter on workflows calls it is seen.
     let _: fn(&Cx) -> perennial::Timestamp = Cx::now;
+}
+
+/// A clock that stands still, so that the texts that show times are the same each time.
+#[derive(Debug)]
+struct Still;
+
+impl Clock for Still {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millis(1_800_000_000_000)
+    }
+}
+
+#[tokio::test]
+async fn a_purged_run_says_so() {
+    let runtime = Runtime::builder(MemoryStore::new())
+        .workflow(running::welcome)
+        .activity(running::greet)
+        .state(running::Greeting("Hello"))
+        .clock(Still)
+        .start()
+        .await
+        .unwrap();
+    let client = runtime.client();
+    let start = || client.start(running::welcome, "welcome-ada", "Ada".to_owned());
+    let run = start().await.unwrap();
+    run.result().await.unwrap();
+    running::forget(&client, &run).await.unwrap();
+    let again = start().await.unwrap();
+    let error = again.result().await.unwrap_err();
+    assert_text("texts/purged.txt", &error.to_string());
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let opened = running::start_and_tidy_up(&folder.path().join("store")).await;
+    assert!(opened.is_ok() || !cfg!(target_os = "linux"));
 }
 
 #[tokio::test]

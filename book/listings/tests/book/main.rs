@@ -10,3 +10,4 @@ mod first_workflow;
 mod pages;
 mod readme;
 mod texts;
+mod writing_a_store;

@@ -1,0 +1,153 @@
+//! *Writing a store*.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+
+use perennial::history::Unit;
+use perennial::{RunKey, Timestamp};
+use perennial_runtime::Profile;
+use perennial_runtime::store::{
+    Ack, AttemptRecord, Commit, Create, Created, Deliver, DueTimer, FinishedRun, Head, ListQuery,
+    Loaded, Owner, Page, Progress, Purge, Remains, Restore, Store, StoreError,
+};
+
+// ANCHOR: store
+/// Puts a thread in front of another store: whoever writes hands over and goes on.
+pub struct Queued<S> {
+    inner: Arc<S>,
+    writes: Sender<Write<S>>,
+}
+
+type Write<S> = Box<dyn FnOnce(&S) + Send>;
+
+impl<S: Store> Queued<S> {
+    pub fn new(inner: S) -> Self {
+        let inner = Arc::new(inner);
+        let (writes, taken) = channel::<Write<S>>();
+        let store = Arc::clone(&inner);
+        // One thread, so that writes take effect in the order in which they were handed over.
+        std::thread::spawn(move || taken.into_iter().for_each(|write| write(&store)));
+        Self { inner, writes }
+    }
+    // ANCHOR_END: store
+
+    /// The store behind the queue.
+    pub fn behind(&self) -> &S {
+        &self.inner
+    }
+
+    // ANCHOR: write
+    fn write<T: 'static>(&self, ack: Ack<T>, write: impl FnOnce(&S, Ack<T>) + Send + 'static) {
+        // The ack goes with the write, and is called once it is durable, not when it was handed over.
+        let handed_over = self.writes.send(Box::new(move |store| write(store, ack)));
+        if let Err(lost) = handed_over {
+            // The thread has ended, which is this store's way to be broken. No ack may be lost.
+            (lost.0)(&self.inner);
+        }
+    }
+    // ANCHOR_END: write
+}
+
+impl<S> fmt::Debug for Queued<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Queued")
+    }
+}
+
+// ANCHOR: impl
+impl<S: Store> Store for Queued<S> {
+    /// A queue keeps what the store behind it keeps, and promises no more.
+    fn profile(&self) -> Profile {
+        self.inner.profile()
+    }
+
+    fn commit(&self, commit: Commit, ack: Ack<()>) {
+        self.write(ack, |store, ack| store.commit(commit, ack));
+    }
+
+    fn head(&self, run: &RunKey) -> Result<Option<Head>, StoreError> {
+        self.inner.head(run)
+    }
+
+    /// What was handed over before is still written; what comes later is refused.
+    fn close(&self) -> Result<(), StoreError> {
+        let (closed, answer) = channel();
+        let close: Write<S> = Box::new(move |store| drop(closed.send(store.close())));
+        match self.writes.send(close) {
+            Ok(()) => answer.recv().unwrap_or_else(|_| self.inner.close()),
+            Err(_) => self.inner.close(),
+        }
+    }
+    // And so on for the other writes and reads.
+    // ANCHOR_END: impl
+
+    fn enroll(&self) -> Result<Owner, StoreError> {
+        self.inner.enroll()
+    }
+
+    fn create(&self, create: Create, ack: Ack<Created>) {
+        self.write(ack, |store, ack| store.create(create, ack));
+    }
+
+    fn deliver(&self, deliver: Deliver, ack: Ack<u64>) {
+        self.write(ack, |store, ack| store.deliver(deliver, ack));
+    }
+
+    fn claim(&self, run: RunKey, owner: Owner, ack: Ack<Head>) {
+        self.write(ack, move |store, ack| store.claim(run, owner, ack));
+    }
+
+    fn purge(&self, purge: Purge, ack: Ack<Progress>) {
+        self.write(ack, |store, ack| store.purge(purge, ack));
+    }
+
+    fn restore(&self, restore: Restore, ack: Ack<Progress>) {
+        self.write(ack, |store, ack| store.restore(restore, ack));
+    }
+
+    fn load(&self, run: &RunKey) -> Result<Option<Loaded>, StoreError> {
+        self.inner.load(run)
+    }
+
+    fn history(
+        &self,
+        run: &RunKey,
+        generation: u64,
+        from: u64,
+        limit: usize,
+    ) -> Result<Vec<Unit>, StoreError> {
+        self.inner.history(run, generation, from, limit)
+    }
+
+    fn attempts(&self, run: &RunKey, generation: u64) -> Result<Vec<AttemptRecord>, StoreError> {
+        self.inner.attempts(run, generation)
+    }
+
+    fn due(&self, after: Option<&DueTimer>, limit: usize) -> Result<Vec<DueTimer>, StoreError> {
+        self.inner.due(after, limit)
+    }
+
+    fn claimable(
+        &self,
+        artifact: &str,
+        after: Option<&RunKey>,
+        limit: usize,
+    ) -> Result<Vec<RunKey>, StoreError> {
+        self.inner.claimable(artifact, after, limit)
+    }
+
+    fn finished(
+        &self,
+        remains: Remains,
+        before: Timestamp,
+        after: Option<&FinishedRun>,
+        limit: usize,
+    ) -> Result<Vec<FinishedRun>, StoreError> {
+        self.inner.finished(remains, before, after, limit)
+    }
+
+    fn list(&self, query: &ListQuery) -> Result<Page, StoreError> {
+        self.inner.list(query)
+    }
+}
