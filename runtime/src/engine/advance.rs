@@ -133,7 +133,7 @@ fn feed(shared: &Shared, run: &mut Run) -> Result<(), Blocked> {
 }
 
 /// How many bytes the values of a unit have.
-fn values(unit: &Unit) -> usize {
+pub(super) fn values(unit: &Unit) -> usize {
     let observed = match &unit.observation {
         Observation::ActivityCompleted { result, .. } => result.as_json().len(),
         _ => 0,

@@ -6,19 +6,14 @@ use std::sync::Arc;
 use perennial::{Blocked, RunKey, Runaway};
 
 use super::Shared;
+use super::advance::values;
 use super::message::{Message, StartReply};
+use super::outbox::Outbox;
 use super::run::{After, BlockedNow, Progress, Run, Stage};
 use super::shard::Shard;
 use super::timers::TimerMessage;
 use crate::error::Unavailable;
 use crate::store::{Ack, Commit, Created, DueTimer, Remains, StoreError};
-
-/// Commits of a shard that have not been handed to the store yet. They go together when the shard has nothing
-/// else to do, so that they share a flush.
-pub(super) type Outbox = Vec<(Commit, Ack<()>)>;
-
-/// With so many it does not wait for that.
-pub(super) const FULL: usize = 256;
 
 /// Commits what has gathered in the run, if there is anything.
 pub(super) fn submit(
@@ -38,6 +33,7 @@ pub(super) fn submit(
         run.sequence = last.last();
     }
     run.in_flight = Some(std::mem::take(&mut run.after));
+    let bytes = changes.units.iter().map(values).sum();
     let commit = Commit {
         run: key.clone(),
         fence: run.fence,
@@ -50,7 +46,7 @@ pub(super) fn submit(
         let run = name.clone();
         told.tell(&name, Message::Committed { run, result });
     });
-    outbox.push((commit, ack));
+    outbox.push(commit, ack, bytes);
 }
 
 impl Shard {

@@ -13,6 +13,7 @@ mod commit;
 mod dispatch;
 mod message;
 mod open;
+mod outbox;
 mod retention;
 mod reuse;
 mod run;

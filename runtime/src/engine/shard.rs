@@ -9,8 +9,8 @@ use std::sync::mpsc::Receiver;
 use perennial::RunKey;
 use tokio::sync::{mpsc, oneshot};
 
-use super::commit::{FULL, Outbox};
 use super::message::{Ended, Message, StartRequest, WaitError};
+use super::outbox::Outbox;
 use super::run::{BlockedNow, Run, Stage};
 use super::{Shared, open};
 use crate::activity::panic_text;
@@ -46,7 +46,7 @@ impl Shard {
             runs: HashMap::new(),
             waiters: HashMap::new(),
             starts: HashMap::new(),
-            outbox: Outbox::new(),
+            outbox: Outbox::default(),
             draining: Vec::new(),
             failed: None,
             clock: 0,
@@ -55,42 +55,53 @@ impl Shard {
     }
 
     pub(super) fn run(mut self, messages: &Receiver<Message>) {
-        while let Some(message) = self.next(messages) {
-            if matches!(message, Message::Stop) {
+        loop {
+            // Before it waits for a message it hands over what has gathered.
+            let message = match messages.try_recv() {
+                Ok(message) => Some(message),
+                Err(_) if !self.outbox.is_empty() => None,
+                Err(_) => match messages.recv() {
+                    Ok(message) => Some(message),
+                    Err(_) => break,
+                },
+            };
+            if matches!(message, Some(Message::Stop)) {
                 break;
             }
-            self.clock += 1;
-            // A clock, a store or a subscriber to logs may be the user's, and may panic. What the shard was in
-            // the middle of is then as unknown as a commit that failed.
-            let turn = AssertUnwindSafe(|| {
-                self.handle(message);
-                self.evict();
-            });
-            if let Err(payload) = catch_unwind(turn) {
-                let reason = format!(
-                    "one of its threads panicked: {}",
-                    panic_text(payload.as_ref())
-                );
-                self.fail(Unavailable::Broken { reason });
-            }
-            self.release_drained();
+            self.turn(message);
+        }
+        // What was decided is known to the store, so that nothing is done twice for it.
+        if self.failed.is_none() {
+            self.turn(None);
         }
         tracing::debug!(shard = self.index, runs = self.runs.len(), "a shard stops");
     }
 
-    /// The next message. What has gathered is handed to the store before this waits for one.
-    fn next(&mut self, messages: &Receiver<Message>) -> Option<Message> {
-        if self.outbox.len() < FULL
-            && let Ok(message) = messages.try_recv()
-        {
-            return Some(message);
+    /// Handles a message, and hands commits over where it is time for that.
+    fn turn(&mut self, message: Option<Message>) {
+        self.clock += 1;
+        // A clock, a store or a subscriber to logs may be the user's, and may panic. What the shard was in the
+        // middle of is then as unknown as a commit that failed.
+        let turn = AssertUnwindSafe(|| {
+            // A slice of a replay may take long, and another follows.
+            let now = matches!(message, None | Some(Message::Replay { .. }));
+            if (now && !self.outbox.is_empty()) || self.outbox.is_due() {
+                let commits = self.outbox.take();
+                self.shared.store.commit_all(commits);
+            }
+            if let Some(message) = message {
+                self.handle(message);
+                self.evict();
+            }
+        });
+        if let Err(payload) = catch_unwind(turn) {
+            let reason = format!(
+                "one of its threads panicked: {}",
+                panic_text(payload.as_ref())
+            );
+            self.fail(Unavailable::Broken { reason });
         }
-        if !self.outbox.is_empty() {
-            self.shared
-                .store
-                .commit_all(std::mem::take(&mut self.outbox));
-        }
-        messages.recv().ok()
+        self.release_drained();
     }
 
     fn handle(&mut self, message: Message) {
@@ -209,7 +220,7 @@ impl Shard {
             shard = self.index,
             "nothing goes on until the program is started again: {error}"
         );
-        self.outbox.clear();
+        self.outbox.take();
         for (_, mut run) in std::mem::take(&mut self.runs) {
             run.answer_start(&Err(error.clone()));
         }

@@ -10,8 +10,8 @@ use super::scene::{
     Run, Scene, ack, at, completed, create, key, no_changes, ok, put, raised, task, unit, value,
 };
 use crate::store::{
-    AttemptOutcome, AttemptRecord, BlockedChange, BlockedRecord, Changes, MAX_UNIT_BYTES, Refusal,
-    Status, Store, StoreError, TaskChange, TimerChange,
+    AttemptOutcome, AttemptRecord, BlockedChange, BlockedRecord, Changes, Created, MAX_UNIT_BYTES,
+    Refusal, Status, Store, StoreError, TaskChange, TimerChange,
 };
 
 /// Units, rows, tasks, timers, attempts, status, stamp, operation number and blocked record in one write.
@@ -170,6 +170,48 @@ pub fn acks_come_in_the_order_of_the_writes(factory: Factory<'_>) {
     run.commit(no_changes());
     let seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
     assert_eq!(*seen, (0..WRITES).collect::<Vec<_>>());
+}
+
+/// Writes become durable together; one among them that writes nothing leaves the others as they are.
+pub fn a_write_that_changes_nothing_disturbs_no_other(factory: Factory<'_>) {
+    let scene = Scene::new(factory);
+    let (one, other) = (scene.begin("one"), scene.begin("other"));
+    let large = |run: &Run<'_>, letter: &str| {
+        let mut unit = run.next_unit(0);
+        let text = letter.repeat(20_000);
+        unit.decisions.push(Decision::Recorded {
+            source: RecordSource::Named("large".into()),
+            value: Value::encode(&text).unwrap_or_else(|error| panic!("{error}")),
+            site: None,
+        });
+        run.commit_of(Changes {
+            units: vec![unit],
+            ..no_changes()
+        })
+    };
+    let (first, second) = (large(&one, "a"), large(&other, "b"));
+    let expected = [first.clone(), second.clone()].map(|commit| commit.changes.units);
+    let again = create(&one.key, scene.owner, no_changes());
+    let ((done, first_done), (seen, exists), (also_done, second_done)) = (ack(), ack(), ack());
+    // From within an ack they are handed over before the next is written.
+    let (opened, open) = ack::<()>();
+    let store = Arc::clone(&scene.store);
+    let hand_over = move |result: Result<(), StoreError>| {
+        store.commit(first, done);
+        store.create(again, seen);
+        store.commit(second, also_done);
+        opened(result);
+    };
+    scene.store.commit(
+        scene.begin("third").commit_of(no_changes()),
+        Box::new(hand_over),
+    );
+    ok(open.wait());
+    ok(first_done.wait());
+    assert!(matches!(ok(exists.wait()), Created::Exists(_)));
+    ok(second_done.wait());
+    let found = [&one, &other].map(|run| scene.units(&run.key, 1).split_off(1));
+    assert!(found == expected, "a value is another one");
 }
 
 /// Each is guarded and answered by itself, in their order, also where a thread waits for all of them.

@@ -78,6 +78,7 @@ macro_rules! store_conformance {
                 namespaces_are_worlds_of_their_own;
             commit: a_commit_changes_all_that_it_says, a_refused_commit_changes_nothing,
                 the_stamp_never_goes_back, acks_come_in_the_order_of_the_writes,
+                a_write_that_changes_nothing_disturbs_no_other,
                 commits_handed_over_together_stand_each_for_itself,
                 writes_from_many_threads_are_all_kept, an_ack_may_read_and_write,
                 large_units_are_kept, a_unit_beyond_its_bound_is_refused_as_a_whole,

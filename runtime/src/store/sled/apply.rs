@@ -12,6 +12,7 @@ use ::sled::{Batch, Db};
 use perennial::wire::{Fields, RecordError};
 
 use super::effects::size;
+use super::journal;
 use super::keys::{self, Key};
 use super::overlay::{Layer, Overlay, failed};
 use super::problem::{guarded, sled_error};
@@ -22,6 +23,8 @@ use crate::store::StoreError;
 
 /// With so many bytes gathered it goes to work.
 const MUCH: usize = 8 << 20;
+/// Or with so many in the journal, where the same keys are written again and again.
+const MUCH_JOURNAL: u64 = 32 << 20;
 /// With so many the writer waits for it.
 const TOO_MUCH: usize = 64 << 20;
 /// And after so long without a write.
@@ -48,6 +51,8 @@ pub(super) struct Progress {
 struct Gathered {
     /// How many bytes sled does not have yet.
     bytes: usize,
+    /// How many bytes the journal got since the applier last took what had gathered.
+    journal: u64,
     /// The last commit that was acknowledged.
     commit: u64,
     last_write: Instant,
@@ -63,6 +68,7 @@ impl Progress {
     pub(super) fn new(applied: u64, commit: u64, bytes: usize) -> Self {
         let state = Gathered {
             bytes,
+            journal: 0,
             commit,
             last_write: Instant::now(),
             applied,
@@ -85,23 +91,40 @@ impl Progress {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A commit is durable and shown. Waits where sled is too far behind. Gives the last commit that sled
+    /// A commit is durable and shown, and took so many bytes of the journal. Gives the last commit that sled
     /// has, or why it takes none any more.
-    pub(super) fn written(&self, commit: u64, overlay: &Overlay) -> Result<u64, String> {
+    pub(super) fn written(
+        &self,
+        commit: u64,
+        journal: u64,
+        overlay: &Overlay,
+    ) -> Result<u64, String> {
         let mut state = self.state();
-        let bytes = overlay.bytes();
-        let was = std::mem::replace(&mut state.bytes, bytes);
+        let (was_idle, was_much) = (state.bytes == 0, state.is_much());
+        state.bytes = overlay.bytes();
+        state.journal += journal;
         state.commit = commit;
         state.last_write = Instant::now();
-        if was == 0 || (was < MUCH && bytes >= MUCH) {
+        if was_idle || (!was_much && state.is_much()) {
             self.changed.notify_all();
-        }
-        while state.bytes > TOO_MUCH && state.failed.is_none() {
-            state = self.wait(state);
         }
         match &state.failed {
             Some(reason) => Err(reason.clone()),
             None => Ok(state.applied),
+        }
+    }
+
+    /// Whether sled is so far behind that nothing more is to be written.
+    pub(super) fn is_too_much(&self) -> bool {
+        let state = self.state();
+        state.bytes > TOO_MUCH && state.failed.is_none()
+    }
+
+    /// Waits while sled is too far behind.
+    pub(super) fn wait_for_applier(&self) {
+        let mut state = self.state();
+        while state.bytes > TOO_MUCH && state.failed.is_none() {
+            state = self.wait(state);
         }
     }
 
@@ -117,6 +140,12 @@ impl Progress {
     }
 }
 
+impl Gathered {
+    fn is_much(&self) -> bool {
+        self.bytes >= MUCH || self.journal >= MUCH_JOURNAL
+    }
+}
+
 /// The thread's state.
 #[derive(Debug)]
 pub(super) struct Applier {
@@ -125,11 +154,20 @@ pub(super) struct Applier {
     pub(super) store: PathBuf,
     /// What the file beside sled says.
     pub(super) state: State,
+    /// What sled has taken over.
+    pub(super) applied: Applied,
 }
 
 impl Applier {
     /// Until the store is closed, or sled fails.
     pub(super) fn run(mut self) {
+        let worked = guarded(|| self.work());
+        if let Err(error) = worked {
+            self.fail(&error);
+        }
+    }
+
+    fn work(&mut self) -> Result<(), StoreError> {
         let mut noted = Instant::now();
         loop {
             let progress = &self.shared.progress;
@@ -137,7 +175,7 @@ impl Applier {
             let (apply, closing) = loop {
                 let quiet = state.last_write.elapsed();
                 let (unapplied, unnoted) = (state.bytes > 0, state.commit > self.state.commit);
-                if state.closing || state.bytes >= MUCH || (unapplied && quiet >= QUIET) {
+                if state.closing || state.is_much() || (unapplied && quiet >= QUIET) {
                     break (true, state.closing);
                 }
                 if unnoted && (quiet >= IDLE || noted.elapsed() >= NOTE_EVERY) {
@@ -158,12 +196,15 @@ impl Applier {
                 state = waited.unwrap_or_else(PoisonError::into_inner).0;
             };
             let commit = state.commit;
+            if apply {
+                state.journal = 0;
+            }
             drop(state);
-            if apply && let Err(error) = self.apply_all(closing) {
-                return self.fail(&error);
+            if apply {
+                self.apply_all(closing)?;
             }
             if closing {
-                return;
+                return Ok(());
             }
             noted = Instant::now();
             self.note(commit);
@@ -171,9 +212,18 @@ impl Applier {
     }
 
     /// Carries everything over that has gathered by now; when the store is closing, everything that there is.
-    fn apply_all(&self, closing: bool) -> Result<(), StoreError> {
+    fn apply_all(&mut self, closing: bool) -> Result<(), StoreError> {
         while let Some(layer) = self.shared.overlay.take() {
-            guarded(|| apply(&self.db, &layer))?;
+            if self.state.os {
+                // sled's writes are on the device at once; it must not have what the journal may yet lose.
+                journal::sync_all(&journal::folder(&self.store)).map_err(|error| {
+                    StoreError::Io {
+                        what: "the journal could not be synced".into(),
+                        error: error.to_string(),
+                    }
+                })?;
+            }
+            self.applied = guarded(|| apply(&self.db, &layer, &self.applied))?;
             self.shared.overlay.applied();
             let mut state = self.shared.progress.state();
             state.applied = layer.commit;
@@ -190,12 +240,13 @@ impl Applier {
         Ok(())
     }
 
+    /// The state first: a subscriber to logs may panic.
     fn fail(&self, error: &StoreError) {
-        tracing::error!(%error, store = %self.store.display(), "sled failed; the store takes no more");
         let reason = failed(&error.to_string());
         self.shared.overlay.close(&reason);
         self.shared.progress.state().failed = Some(reason);
         self.shared.progress.changed.notify_all();
+        tracing::error!(%error, store = %self.store.display(), "sled failed; the store takes no more");
     }
 
     /// Tells the file beside sled of the last commit. It may be behind: what it does not know cannot be
@@ -208,8 +259,8 @@ impl Applier {
     }
 }
 
-/// Puts a layer into sled, and then the record that it is there.
-pub(super) fn apply(db: &Db, layer: &Layer) -> Result<(), StoreError> {
+/// Puts a layer into sled, and then the record that it is there, which it gives.
+pub(super) fn apply(db: &Db, layer: &Layer, before: &Applied) -> Result<Applied, StoreError> {
     let (mut batch, mut bytes) = (Batch::default(), 0);
     for (key, value) in &layer.changed {
         let more = size(key, value.as_ref());
@@ -225,10 +276,12 @@ pub(super) fn apply(db: &Db, layer: &Layer) -> Result<(), StoreError> {
     }
     write(db, batch)?;
     flush(db)?;
+    let applied = Applied::of(layer, before);
     let mut batch = Batch::default();
-    batch.insert(keys::APPLIED, Applied::of(layer).encode());
+    batch.insert(keys::APPLIED, applied.encode());
     write(db, batch)?;
-    flush(db)
+    flush(db)?;
+    Ok(applied)
 }
 
 fn write(db: &Db, batch: Batch) -> Result<(), StoreError> {
@@ -250,7 +303,8 @@ pub(super) struct Applied {
 }
 
 impl Applied {
-    fn of(layer: &Layer) -> Self {
+    /// After a layer: its newest records, and those from before that it does not touch.
+    fn of(layer: &Layer, before: &Self) -> Self {
         let kept = |key: &Key| matches!(key.first(), Some(&(keys::RUN | keys::UNIT)));
         let mut newest: Vec<(Key, u64)> = layer
             .changed
@@ -261,6 +315,8 @@ impl Applied {
                 Some((key.clone(), opened.commit))
             })
             .collect();
+        let untouched = |(key, _): &&(Key, u64)| !layer.changed.contains_key(key);
+        newest.extend(before.newest.iter().filter(untouched).cloned());
         newest.sort_by_key(|(_, commit)| std::cmp::Reverse(*commit));
         newest.truncate(NEWEST);
         Self {
@@ -349,20 +405,35 @@ mod tests {
         // Several batches.
         let units = (0..5_000_u32).map(|number| [&b"u"[..], &number.to_be_bytes()].concat());
         let layer = layer(units);
-        apply(&db, &layer).unwrap();
+        apply(&db, &layer, &Applied::default()).unwrap();
         for (key, value) in &layer.changed {
             assert_eq!(db.get(key).unwrap().map(|value| value.to_vec()), *value);
         }
         let applied = Applied::read(&db).unwrap();
-        assert_eq!(applied, Applied::of(&layer));
+        assert_eq!(applied, Applied::of(&layer, &Applied::default()));
         assert_eq!((applied.commit, applied.newest.len()), (9_999, NEWEST));
         assert!(applied.newest.iter().all(|(_, commit)| *commit > 4_936));
     }
 
     #[test]
+    fn what_a_layer_does_not_touch_is_still_named() {
+        let key = |number: u8| vec![keys::RUN, number];
+        let before = Applied::of(&layer([key(1), key(2)].into_iter()), &Applied::default());
+        let mut next = layer([key(2)].into_iter());
+        next.changed.insert(keys::OWNERS.to_vec(), Some(Vec::new()));
+        let names: Vec<Key> = Applied::of(&next, &before)
+            .newest
+            .into_iter()
+            .map(|(key, _)| key)
+            .collect();
+        assert_eq!(names.len(), 2);
+        assert!(names.contains(&key(1)) && names.contains(&key(2)));
+    }
+
+    #[test]
     fn names_of_the_longest_kind_do_not_make_the_record_too_long() {
         let keys = (0..NEWEST).map(|number| format!("r{number:0>256}").into_bytes());
-        let applied = Applied::of(&layer(keys));
+        let applied = Applied::of(&layer(keys), &Applied::default());
         let value = applied.encode();
         assert!(value.len() <= value::MAX_VALUE);
         let read = Applied::decode(&value).unwrap();

@@ -130,6 +130,16 @@ pub(super) fn copy_aside(store: &Path, max: u64) -> io::Result<bool> {
     Ok(true)
 }
 
+/// Sees to it that what is read of a file from now on is what the device has: a write that failed may look
+/// well in the memory of the system.
+pub(super) fn forget(path: &Path) -> io::Result<()> {
+    let file = File::open(path)?;
+    file.sync_all()?;
+    #[cfg(target_os = "linux")]
+    rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed)?;
+    Ok(())
+}
+
 /// The opening succeeded: its copy takes the place of that of the recovery before.
 pub(super) fn keep_copy(store: &Path) -> io::Result<()> {
     match fs::rename(under_recovery(store), before_recovery(store)) {

@@ -148,6 +148,9 @@ impl Options {
     }
 }
 
+/// Others want to write meanwhile, so nothing long is read in one look.
+const SLICE: usize = 1_000;
+
 /// Keeps runs in a folder (see the [module](self)).
 pub struct SledStore {
     folder: PathBuf,
@@ -190,11 +193,17 @@ impl SledStore {
         let started = std::thread::Builder::new()
             .name("perennial-store".into())
             .spawn(move || writing.run());
-        let thread = started.map_err(|error| OpenError::Io {
-            folder: folder.into(),
-            what: "starting the writer",
-            error: error.to_string(),
-        })?;
+        let thread = match started {
+            Ok(thread) => thread,
+            Err(error) => {
+                line.give_up();
+                return Err(OpenError::Io {
+                    folder: folder.into(),
+                    what: "starting the writer",
+                    error: error.to_string(),
+                });
+            }
+        };
         Ok(Self {
             folder: folder.into(),
             durability: options.durability,
@@ -217,7 +226,6 @@ impl SledStore {
     ///
     /// When the store is closed, or sled fails. What is damaged stands in the report.
     pub fn verify(&self) -> Result<Report, StoreError> {
-        const SLICE: usize = 1_000;
         let mut report = Report::default();
         let mut after = None;
         loop {
@@ -334,11 +342,11 @@ impl Store for SledStore {
 
     /// Written within this call, unless somebody is writing: who hands over a batch has nothing else to do.
     fn commit_all(&self, commits: Vec<(Commit, Ack<()>)>) {
-        let writes = commits.into_iter();
+        let (count, writes) = (commits.len(), commits.into_iter());
         self.line
             .queue
             .put(writes.map(|(commit, ack)| Write::Commit(Box::new(commit), ack)));
-        self.line.lead();
+        self.line.lead(count);
     }
 
     fn deliver(&self, deliver: Deliver, ack: Ack<u64>) {
@@ -372,15 +380,18 @@ impl Store for SledStore {
         from: u64,
         limit: usize,
     ) -> Result<Vec<Unit>, StoreError> {
-        // A long history is no single look: others want to write meanwhile. It only grows, or is purged and ends.
-        const SLICE: usize = 1_000;
-        let (mut units, mut from) = (Vec::new(), from);
+        // It only grows, or is purged meanwhile: then there is nothing.
+        let (mut units, mut from, mut expected) = (Vec::new(), from, 0);
         loop {
             let most = (limit - units.len()).min(SLICE);
-            let page = self
+            let (page, end) = self
                 .shared
                 .overlay
                 .read(|view| read::history(view, run, generation, from, most))?;
+            if end < expected {
+                return Ok(Vec::new());
+            }
+            expected = end;
             let full = page.len() == SLICE;
             if units.is_empty() {
                 units = page;
@@ -401,9 +412,20 @@ impl Store for SledStore {
     }
 
     fn due(&self, after: Option<&DueTimer>, limit: usize) -> Result<Vec<DueTimer>, StoreError> {
-        self.shared
-            .overlay
-            .read(|view| read::due(view, after, limit))
+        let mut due: Vec<DueTimer> = Vec::new();
+        loop {
+            let most = (limit - due.len()).min(SLICE);
+            let after = due.last().or(after);
+            let page = self
+                .shared
+                .overlay
+                .read(|view| read::due(view, after, most))?;
+            let full = page.len() == SLICE;
+            due.extend(page);
+            if !full || due.len() == limit {
+                return Ok(due);
+            }
+        }
     }
 
     fn claimable(
@@ -412,9 +434,13 @@ impl Store for SledStore {
         after: Option<&RunKey>,
         limit: usize,
     ) -> Result<Vec<RunKey>, StoreError> {
-        self.shared
-            .overlay
-            .read(|view| read::claimable(view, artifact, after, limit))
+        let (mut found, mut from) = (Vec::new(), Some(read::claimable_start(after)));
+        while from.is_some() {
+            self.shared
+                .overlay
+                .read(|view| read::claimable(view, artifact, limit, &mut from, &mut found))?;
+        }
+        Ok(found)
     }
 
     fn finished(

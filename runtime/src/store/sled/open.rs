@@ -75,6 +75,7 @@ impl Opening<'_> {
 
         if !before.clean && folder::db(self.store).exists() {
             self.copy_aside();
+            folder::forget(&folder::db(self.store)).map_err(self.io("syncing `sled/db`"))?;
         }
         // From here on sled may write.
         State {
@@ -141,6 +142,7 @@ impl Opening<'_> {
             db,
             store: self.store.into(),
             state: state.clone(),
+            applied,
         };
         let applier = std::thread::Builder::new()
             .name("perennial-store-apply".into())
@@ -279,12 +281,15 @@ impl Opening<'_> {
         }
         // What was only in the memory of a system that is gone was not promised to be there.
         if before.os && !before.clean && before.boot != state::boot() && found.last >= applied {
-            if let Some(broken) = found.broken.take() {
+            let broken = found.broken.take();
+            if broken.is_some() || found.last < acknowledged {
                 tracing::warn!(
                     store = %self.store.display(), last = found.last, acknowledged, ?broken,
                     "the system was started anew, and the end of the journal is not there; with `Durability::Os` \
                      that was not promised"
                 );
+            }
+            if broken.is_some() {
                 found
                     .discard_rest(&journal::folder(self.store))
                     .map_err(self.io("discarding the end of the journal"))?;

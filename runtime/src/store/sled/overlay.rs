@@ -229,7 +229,10 @@ impl<'a> View<'a> {
             } else {
                 Box::new(range)
             };
-            sources.push(source.peekable());
+            let mut source = source.peekable();
+            if source.peek().is_some() {
+                sources.push(source);
+            }
         }
         let range = self.db.range((from, to)).map(|entry| {
             let (key, value) = entry.map_err(|error| sled_error(&error))?;
@@ -334,7 +337,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use std::collections::BTreeMap;
 
-    use super::super::apply::apply;
+    use super::super::apply::{Applied, apply};
     use super::*;
 
     fn overlay() -> (Overlay, Db) {
@@ -394,7 +397,7 @@ mod tests {
                 1 => {
                     if let Some(layer) = taken.take() {
                         let layer: Arc<Layer> = layer;
-                        apply(&db, &layer).unwrap();
+                        apply(&db, &layer, &Applied::default()).unwrap();
                         if numbers.below(2) == 0 {
                             overlay.applied();
                         }
@@ -477,7 +480,7 @@ mod tests {
             (layer.commit, layer.bytes, overlay.bytes()),
             (4, expected, expected)
         );
-        apply(&db, &layer).unwrap();
+        apply(&db, &layer, &Applied::default()).unwrap();
         overlay.applied();
         assert_eq!(overlay.bytes(), 0);
         assert!(overlay.take().is_none());

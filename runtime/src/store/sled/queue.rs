@@ -4,9 +4,10 @@
 
 use std::cell::Cell;
 use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 
-use super::writer::{Write, Writer};
+use super::writer::{MAX_WRITES, Write, Writer};
 
 thread_local! {
     static WRITES: Cell<bool> = const { Cell::new(false) };
@@ -93,31 +94,68 @@ impl Line {
     /// The store's thread.
     pub(super) fn run(&self) {
         while self.queue.wait() {
-            let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-            self.drain(&mut writer);
+            // A subscriber to logs may panic. What waits is answered all the same.
+            let _ = catch_unwind(AssertUnwindSafe(|| {
+                let mut writer = self.writer();
+                writer.shared.progress.wait_for_applier();
+                self.drain(&mut writer, MAX_WRITES);
+            }));
         }
-        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Err(error) = writer.close() {
+        if let Err(error) = self.writer().close() {
             tracing::error!(%error, "the store could not be closed");
         }
     }
 
-    /// Writes what waits, once, if nobody else does. What comes meanwhile is for the store's thread.
-    pub(super) fn lead(&self) {
-        match self.writer.try_lock() {
-            Ok(mut writer) => self.drain(&mut writer),
-            Err(TryLockError::Poisoned(writer)) => self.drain(&mut writer.into_inner()),
-            // Whoever writes looks again when they have let go.
-            Err(TryLockError::WouldBlock) => return,
+    /// There is no thread to write: lets go of the files.
+    pub(super) fn give_up(&self) {
+        let _ = self.writer().close();
+    }
+
+    /// Writes what waits, once, if nobody else does. What comes meanwhile is for the store's thread, and so is
+    /// waiting for sled.
+    pub(super) fn lead(&self, most: usize) {
+        if let Some(mut writer) = self.try_writer()
+            && !writer.shared.progress.is_too_much()
+        {
+            self.drain(&mut writer, most);
         }
+        // Whoever wrote meanwhile looks again, too, when they have let go.
         if !self.queue.waiting().writes.is_empty() {
             self.queue.came.notify_one();
         }
     }
 
-    fn drain(&self, writer: &mut Writer) {
-        let before = WRITES.replace(true);
-        writer.drain(&self.queue);
-        WRITES.set(before);
+    fn writer(&self) -> MutexGuard<'_, Writer> {
+        self.writer
+            .lock()
+            .unwrap_or_else(|writer| broken(writer.into_inner()))
+    }
+
+    fn try_writer(&self) -> Option<MutexGuard<'_, Writer>> {
+        match self.writer.try_lock() {
+            Ok(writer) => Some(writer),
+            Err(TryLockError::Poisoned(writer)) => Some(broken(writer.into_inner())),
+            Err(TryLockError::WouldBlock) => None,
+        }
+    }
+
+    fn drain(&self, writer: &mut Writer, most: usize) {
+        let _writing = Writing(WRITES.replace(true));
+        writer.drain(&self.queue, most);
+    }
+}
+
+/// Somebody panicked while writing: what the writer remembers may not be what is durable.
+fn broken(mut writer: MutexGuard<'_, Writer>) -> MutexGuard<'_, Writer> {
+    writer.stop("one of its threads panicked");
+    writer
+}
+
+/// This thread is writing; before that it was, or was not.
+struct Writing(bool);
+
+impl Drop for Writing {
+    fn drop(&mut self) {
+        WRITES.set(self.0);
     }
 }

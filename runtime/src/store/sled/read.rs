@@ -161,18 +161,21 @@ fn blocked(view: &View<'_>, run: &RunKey) -> Result<Vec<BlockedRecord>, StoreErr
     Ok(found)
 }
 
+/// A page, and the number of the generation's last event.
 pub(super) fn history(
     view: &View<'_>,
     run: &RunKey,
     generation: u64,
     from: u64,
     limit: usize,
-) -> Result<Vec<Unit>, StoreError> {
+) -> Result<(Vec<Unit>, u64), StoreError> {
     let Some(head) = head(view, run)? else {
-        return Ok(Vec::new());
+        return Ok((Vec::new(), 0));
     };
     let end = match generation {
-        _ if !(head.kept_from..=head.generation).contains(&generation) => return Ok(Vec::new()),
+        _ if !(head.kept_from..=head.generation).contains(&generation) => {
+            return Ok((Vec::new(), 0));
+        }
         _ if generation == head.generation => head.sequence,
         _ => generation_end(view, run, generation)?,
     };
@@ -208,7 +211,7 @@ pub(super) fn history(
             Ok(_) => None,
             Err(error) => Some(Err(error)),
         });
-    rules::page(run, end, from, limit, units)
+    Ok((rules::page(run, end, from, limit, units)?, end))
 }
 
 fn generation_end(view: &View<'_>, run: &RunKey, generation: u64) -> Result<u64, StoreError> {
@@ -284,22 +287,31 @@ pub(super) fn finished(
     runs.collect()
 }
 
+/// Goes on with a page of runs that have something to do: `from` is where, and then where to go on next, `None`
+/// at the end.
 pub(super) fn claimable(
     view: &View<'_>,
     artifact: &str,
-    after: Option<&RunKey>,
     limit: usize,
-) -> Result<Vec<RunKey>, StoreError> {
-    let from = after.map_or_else(
-        || vec![keys::WORK],
-        |run| keys::next(&keys::one(keys::WORK, run)),
+    from: &mut Option<keys::Key>,
+    found: &mut Vec<RunKey>,
+) -> Result<(), StoreError> {
+    let Some(start) = from.take() else {
+        return Ok(());
+    };
+    let entries = view.range(
+        Bound::Included(start),
+        Bound::Excluded(vec![keys::WORK + 1]),
     );
-    let mut found = Vec::new();
-    for entry in view.range(Bound::Included(from), Bound::Excluded(vec![keys::WORK + 1])) {
+    for (seen, entry) in entries.enumerate() {
         if found.len() == limit {
-            break;
+            return Ok(());
         }
         let (key, value) = entry?;
+        if seen == LIST_SLICE {
+            *from = Some(key.to_vec());
+            return Ok(());
+        }
         let place = || format!("the index entry `{}` of a run", key.escape_ascii());
         let run = keys::run_of(&key)
             .ok_or_else(|| damaged(place(), RecordError::Malformed { field: "key" }))?;
@@ -308,7 +320,15 @@ pub(super) fn claimable(
             found.push(run);
         }
     }
-    Ok(found)
+    Ok(())
+}
+
+/// Where a page of runs that have something to do begins.
+pub(super) fn claimable_start(after: Option<&RunKey>) -> keys::Key {
+    after.map_or_else(
+        || vec![keys::WORK],
+        |run| keys::next(&keys::one(keys::WORK, run)),
+    )
 }
 
 fn is_unfit(view: &View<'_>, run: &RunKey, artifact: &str) -> Result<bool, StoreError> {

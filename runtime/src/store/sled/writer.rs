@@ -25,8 +25,8 @@ use crate::store::purge::{self, Purge};
 use crate::store::restore::Restore;
 use perennial::RunKey;
 
-/// A drain takes at most so many writes.
-const MAX_WRITES: usize = 4_096;
+/// A drain of the store's thread takes at most so many writes.
+pub(super) const MAX_WRITES: usize = 4_096;
 /// And at most so many bytes, unless one write alone has more.
 const MAX_BYTES: usize = 1 << 20;
 
@@ -100,8 +100,8 @@ impl Drain {
         }
     }
 
-    fn is_full(&self) -> bool {
-        self.failure.is_some() || self.answers.len() >= MAX_WRITES
+    fn is_full(&self, most: usize) -> bool {
+        self.failure.is_some() || self.answers.len() >= most
     }
 
     fn has_room_for(&self, step: &Step) -> bool {
@@ -109,7 +109,8 @@ impl Drain {
     }
 
     fn accept(&mut self, step: Step) {
-        self.next_chunk = step.next_chunk;
+        // A write that changes nothing knows of no chunks.
+        self.next_chunk = self.next_chunk.max(step.next_chunk);
         self.bytes += step.size;
         self.changed.extend(step.changed);
     }
@@ -146,8 +147,8 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// Takes writes as long as there are some and they fit, makes them durable and answers.
-    pub(super) fn drain(&mut self, queue: &Queue) {
+    /// Takes writes as long as there are some and they fit, at most `most`, makes them durable and answers.
+    pub(super) fn drain(&mut self, queue: &Queue, most: usize) {
         let mut drain = Drain::new(self.commit + 1);
         while let Some(write) = queue.take() {
             if self.closed.is_none() {
@@ -169,7 +170,7 @@ impl Writer {
                     }
                 }
             }
-            if drain.is_full() {
+            if drain.is_full(most) {
                 break;
             }
         }
@@ -214,7 +215,6 @@ impl Writer {
                 self.cache = Cache::default();
                 let step = Step {
                     changed,
-                    next_chunk: drain.next_chunk,
                     ..Step::default()
                 };
                 self.accept(
@@ -290,21 +290,28 @@ impl Writer {
             None if changes => self.append(commit, changed),
             None => Ok(()),
         };
-        let durable = written.is_ok();
         let fate = written.map_err(|reason| {
-            tracing::error!(%reason, store = %self.store.display(), "a write failed; the store takes no more");
             // What the journal holds beyond the last commit was never acknowledged; whether it is there is
             // seen when the store is opened again.
-            self.closed = Some(failed(&reason));
-            self.shared.overlay.close(&failed(&reason));
+            self.stop(&failed(&reason));
             StoreError::Unknown { reason }
         });
         for answer in answers {
             answer(fate.clone());
         }
-        if changes && durable {
-            self.follow();
+        match fate {
+            Ok(()) if changes => self.follow(),
+            Ok(()) => {}
+            Err(error) => {
+                tracing::error!(store = %self.store.display(), "the store takes no more: {error}");
+            }
         }
+    }
+
+    /// Takes and shows nothing any more. First of all: what follows may panic, a subscriber to logs for one.
+    pub(super) fn stop(&mut self, reason: &str) {
+        self.closed.get_or_insert_with(|| reason.to_owned());
+        self.shared.overlay.close(reason);
     }
 
     fn append(&mut self, commit: u64, changed: Changed) -> Result<(), String> {
@@ -321,19 +328,21 @@ impl Writer {
 
     /// What nobody waits for.
     fn follow(&mut self) {
-        let marked = self.journal.mark();
+        let written = self.journal.take_written();
         let applied = self
             .shared
             .progress
-            .written(self.commit, &self.shared.overlay);
-        let recycled = match applied {
+            .written(self.commit, written, &self.shared.overlay);
+        let tidied = self.journal.mark().and_then(|()| match applied {
             // The next write is told.
             Err(_) => Ok(()),
             Ok(applied) => self.journal.recycle(applied),
-        };
-        // Neither is needed: the commit is durable, and the segments go the next time.
-        if let Err(error) = marked.and(recycled) {
-            tracing::warn!(%error, store = %self.store.display(), "the journal could not be tidied");
+        });
+        // The commit is durable. But a device that has failed once may say the next time that all is well.
+        if let Err(error) = tidied {
+            let reason = failed(&format!("the journal could not be written: {error}"));
+            self.stop(&reason);
+            tracing::error!(store = %self.store.display(), "the store takes no more: {reason}");
         }
     }
 
@@ -362,8 +371,10 @@ impl Writer {
             let _ = applier.join();
         }
         self.shared.overlay.close("it was asked to close");
-        lock::wait_for_sled(&folder::db(&self.store))
-            .map_err(|error| io("sled did not let go of its files", &error))?;
+        let what = "sled did not let go of its files";
+        if !lock::wait_for_sled(&folder::db(&self.store)).map_err(|error| io(what, &error))? {
+            return Err(io(what, &"its lock is still held"));
+        }
         if let Some(error) = self.shared.progress.failure().filter(|_| !failed) {
             return Err(io("sled failed", &error));
         }
@@ -376,7 +387,8 @@ impl Writer {
             ..self.state.clone()
         };
         self.journal
-            .sync()
+            .recycle(self.commit)
+            .and_then(|()| self.journal.sync())
             .and_then(|()| folder::sync_all(&folder::sled(&self.store)))
             .and_then(|()| state.write(&self.store))
             .map_err(|error| io("the store could not be marked as closed", &error))

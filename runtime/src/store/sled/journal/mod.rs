@@ -16,7 +16,7 @@ use std::io;
 use std::path::PathBuf;
 
 pub(super) use recover::{Broken, Recovered, recover};
-pub(super) use segment::folder;
+pub(super) use segment::{folder, sync_all};
 
 use super::effects::Changed;
 use frame::Link;
@@ -50,6 +50,8 @@ pub(super) struct Journal {
     epoch: u64,
     last: Link,
     buffer: Vec<u8>,
+    /// How many bytes were appended since that was last asked.
+    written: u64,
     /// Segments that are full: sequence, and last commit.
     full: VecDeque<(u64, u64)>,
 }
@@ -71,12 +73,7 @@ impl Journal {
             before: recovered.last,
             checksum: recovered.checksum,
         };
-        let (file, size) = segment::create(
-            &folder,
-            header,
-            settings.segment.min(FIRST_SEGMENT),
-            settings.sync,
-        )?;
+        let (file, size) = segment::create(&folder, header, settings.segment.min(FIRST_SEGMENT))?;
         Ok(Self {
             folder,
             settings,
@@ -90,6 +87,7 @@ impl Journal {
                 before: header.checksum,
             },
             buffer: Vec::new(),
+            written: 0,
             full: recovered.full.clone(),
         })
     }
@@ -108,11 +106,15 @@ impl Journal {
             checksum = frame::encode(&mut self.buffer, self.epoch, link, changed);
         }
         let length = self.buffer.len() as u64;
+        if u32::try_from(length).is_err() {
+            return Err(io::Error::other("a commit of more than 4 GiB"));
+        }
         self.write()?;
         if self.settings.sync {
             self.file.sync_data()?;
         }
         self.at += length;
+        self.written += length;
         self.last = Link {
             commit,
             before: checksum,
@@ -159,7 +161,6 @@ impl Journal {
             &self.folder,
             header,
             size.max(self.settings.segment.min(self.size * 2)),
-            self.settings.sync,
         )?;
         self.full.push_back((self.sequence, self.last.commit));
         (self.file, self.size, self.at) = (file, size, FRAMES as u64);
@@ -167,23 +168,24 @@ impl Journal {
         Ok(())
     }
 
+    /// How many bytes were appended since this was last asked.
+    pub(super) fn take_written(&mut self) -> u64 {
+        std::mem::take(&mut self.written)
+    }
+
     /// Lets go of the segments whose commits are all in sled.
     pub(super) fn recycle(&mut self, applied: u64) -> io::Result<()> {
         while let Some(&(sequence, _)) = self.full.front().filter(|(_, last)| *last <= applied) {
-            segment::recycle(
-                &self.folder,
-                sequence,
-                self.settings.segment,
-                self.settings.sync,
-            )?;
+            // Not twice: after a failure the store is opened anew.
             self.full.pop_front();
+            segment::recycle(&self.folder, sequence, self.settings.segment)?;
         }
         Ok(())
     }
 
     /// Makes everything durable, whatever the settings.
     pub(super) fn sync(&self) -> io::Result<()> {
-        self.file.sync_all()
+        sync_all(&self.folder)
     }
 }
 

@@ -158,9 +158,9 @@ impl Recovered {
         if let Some(range) = last {
             let file = File::options().write(true).open(&path)?;
             segment::write_at(&file, &bytes[range.clone()], range.start as u64)?;
-            file.sync_all()?;
         }
-        Ok(())
+        // With `Durability::Os` all of them.
+        segment::sync_all(journal)
     }
 }
 

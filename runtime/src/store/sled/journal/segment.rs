@@ -1,6 +1,6 @@
 //! Segments: the files of the journal, `journal/<sequence>.log`, filled with zeros in advance so that a
 //! frame changes nothing about the file but its bytes. A file gets its name when its header is on the
-//! device: one with such a name and no header is damaged.
+//! device, whatever the durability: one with such a name and no header is damaged.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -84,7 +84,7 @@ pub(super) fn list(journal: &Path) -> io::Result<Vec<u64>> {
 }
 
 /// Makes a file of `size` zeros that can become a segment, if none is there.
-fn prepare(journal: &Path, size: u64, sync: bool) -> io::Result<()> {
+fn prepare(journal: &Path, size: u64) -> io::Result<()> {
     let path = spare(journal);
     if path.exists() {
         return Ok(());
@@ -92,9 +92,7 @@ fn prepare(journal: &Path, size: u64, sync: bool) -> io::Result<()> {
     let new = journal.join("spare.new");
     let file = File::create(&new)?;
     zero(&file, 0, size)?;
-    if sync {
-        file.sync_all()?;
-    }
+    file.sync_all()?;
     fs::rename(new, path)
 }
 
@@ -125,13 +123,8 @@ fn zero(file: &File, mut from: u64, to: u64) -> io::Result<()> {
 }
 
 /// Makes a segment of at least `size` bytes out of the spare file, or out of a new one.
-pub(super) fn create(
-    journal: &Path,
-    header: Header,
-    size: u64,
-    sync: bool,
-) -> io::Result<(File, u64)> {
-    prepare(journal, size, sync)?;
+pub(super) fn create(journal: &Path, header: Header, size: u64) -> io::Result<(File, u64)> {
+    prepare(journal, size)?;
     let spare = spare(journal);
     let file = OpenOptions::new().read(true).write(true).open(&spare)?;
     let there = file.metadata()?.len();
@@ -143,19 +136,28 @@ pub(super) fn create(
     head[..LENGTH].copy_from_slice(&bytes);
     head[COPY..COPY + LENGTH].copy_from_slice(&bytes);
     write_at(&file, &head, 0)?;
-    if sync {
-        file.sync_all()?;
-    }
+    file.sync_all()?;
     fs::rename(spare, path(journal, header.sequence))?;
-    if sync {
-        folder::sync(journal)?;
-    }
+    folder::sync(journal)?;
     Ok((file, size.max(there)))
+}
+
+/// Makes all segments durable.
+pub(in crate::store::sled) fn sync_all(journal: &Path) -> io::Result<()> {
+    for sequence in list(journal)? {
+        match File::open(path(journal, sequence)) {
+            Ok(file) => file.sync_all()?,
+            // It was let go of meanwhile.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+    }
+    folder::sync(journal)
 }
 
 /// Takes a segment out of the journal, and keeps its file for later if it has at most `size` bytes and none
 /// is kept.
-pub(super) fn recycle(journal: &Path, sequence: u64, size: u64, sync: bool) -> io::Result<()> {
+pub(super) fn recycle(journal: &Path, sequence: u64, size: u64) -> io::Result<()> {
     let (from, spare) = (path(journal, sequence), spare(journal));
     if spare.exists() || fs::metadata(&from)?.len() > size {
         fs::remove_file(from)?;
@@ -163,7 +165,7 @@ pub(super) fn recycle(journal: &Path, sequence: u64, size: u64, sync: bool) -> i
         fs::rename(from, spare)?;
     }
     // Its header must not be overwritten while it can still come back under its old name.
-    if sync { folder::sync(journal) } else { Ok(()) }
+    folder::sync(journal)
 }
 
 #[cfg(test)]
@@ -181,7 +183,7 @@ mod tests {
     #[test]
     fn a_header_outlives_the_loss_of_one_of_its_copies() {
         let folder = tempfile::tempdir().unwrap();
-        create(folder.path(), HEADER, 8_192, true).unwrap();
+        create(folder.path(), HEADER, 8_192).unwrap();
         let bytes = fs::read(path(folder.path(), 7)).unwrap();
         assert_eq!((Header::read(&bytes), bytes.len()), (Some(HEADER), 8_192));
         for at in 0..FRAMES {
@@ -200,7 +202,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let journal = folder.path();
         for sequence in [9, 10, 11] {
-            create(journal, Header { sequence, ..HEADER }, 8_192, false).unwrap();
+            create(journal, Header { sequence, ..HEADER }, 8_192).unwrap();
         }
         create(
             journal,
@@ -209,15 +211,14 @@ mod tests {
                 ..HEADER
             },
             20_000,
-            false,
         )
         .unwrap();
         assert_eq!(list(journal).unwrap(), [9, 10, 11, 12]);
-        recycle(journal, 12, 8_192, false).unwrap();
+        recycle(journal, 12, 8_192).unwrap();
         assert!(!spare(journal).exists(), "it was larger than the others");
-        recycle(journal, 9, 8_192, false).unwrap();
+        recycle(journal, 9, 8_192).unwrap();
         assert!(spare(journal).exists());
-        recycle(journal, 10, 8_192, false).unwrap();
+        recycle(journal, 10, 8_192).unwrap();
         assert_eq!(list(journal).unwrap(), [11]);
     }
 }
