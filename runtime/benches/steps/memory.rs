@@ -20,9 +20,9 @@ pub fn measure(tokio: &tokio::runtime::Runtime, report: &Report) {
     }
     let bytes = tokio.block_on(async {
         // What is made once, for the first run, is not counted.
-        held(|builder| builder.warm_runs(usize::MAX), 1).await;
-        let cold = held(|builder| builder.warm_runs(0), RUNS).await;
-        let warm = held(|builder| builder.warm_runs(usize::MAX), RUNS).await;
+        held(|builder| builder.warm_memory(usize::MAX), 1).await;
+        let cold = held(|builder| builder.warm_memory(0), RUNS).await;
+        let warm = held(|builder| builder.warm_memory(usize::MAX), RUNS).await;
         (warm - cold) / RUNS as f64
     });
     report.say(Line::new("warm_run_bytes", bytes, "bytes", None));

@@ -22,9 +22,11 @@ mod shard;
 mod start;
 mod threads;
 mod timers;
+mod warm;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
@@ -49,8 +51,8 @@ pub(crate) struct Settings {
     pub(crate) shards: usize,
     /// How many activities run at once.
     pub(crate) activities: usize,
-    /// How many runs stay in memory in each shard while nothing happens to them.
-    pub(crate) warm_runs: usize,
+    /// How many bytes runs may hold that nothing happens to.
+    pub(crate) warm_memory: usize,
     /// From how long on a poll is warned about.
     pub(crate) slow_poll: Duration,
     /// How long finished runs are kept; `None`: for ever.
@@ -72,6 +74,8 @@ pub(crate) struct Shared {
     pub(crate) slots: Slots,
     pub(crate) mailboxes: Arc<[Sender<Message>]>,
     timers: Sender<TimerMessage>,
+    /// About how many bytes the runs hold that nothing happens to.
+    warm: Arc<AtomicUsize>,
     /// No run is started and no attempt is begun any more. Attempts see it too.
     pub(crate) stop: Stop,
 }
@@ -159,6 +163,7 @@ impl Engine {
             slots,
             mailboxes,
             timers,
+            warm: Arc::default(),
             stop: Stop::default(),
         });
         let mut engine = Self {
