@@ -104,7 +104,7 @@ fn feed(shared: &Shared, run: &mut Run) -> Result<(), Blocked> {
     while run.changes.units.len() < MOST_UNITS && bytes < FULL && !machine.is_finished() {
         // Timers are due again and again where that is all that a run waits for: they fire in the next
         // process, save those that come before what has arrived.
-        if shared.is_draining() && run.inputs.is_empty() {
+        if run.inputs.is_empty() && (run.timers.is_empty() || shared.is_draining()) {
             break;
         }
         let now = shared.clock.now();

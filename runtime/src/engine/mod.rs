@@ -24,7 +24,7 @@ mod threads;
 mod timers;
 mod warm;
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::BuildHasher;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -73,6 +73,8 @@ pub(crate) struct Shared {
     pub(crate) tokio: tokio::runtime::Handle,
     pub(crate) slots: Slots,
     pub(crate) mailboxes: Arc<[Sender<Message>]>,
+    /// Which shard a run belongs to.
+    by_run: ByRun,
     timers: Sender<TimerMessage>,
     /// About how many bytes the runs hold that nothing happens to.
     warm: Arc<AtomicUsize>,
@@ -83,7 +85,7 @@ pub(crate) struct Shared {
 impl Shared {
     /// Hands a message to the shard that owns `run`. A shard that has stopped takes none.
     pub(crate) fn tell(&self, run: &RunKey, message: Message) {
-        let _ = self.mailboxes[shard_of(run, self.mailboxes.len())].send(message);
+        let _ = self.mailboxes[shard_of(run, &self.by_run, self.mailboxes.len())].send(message);
     }
 
     pub(crate) fn is_draining(&self) -> bool {
@@ -103,10 +105,11 @@ impl Shared {
     }
 }
 
-fn shard_of(run: &RunKey, shards: usize) -> usize {
-    let mut hasher = DefaultHasher::new();
-    run.hash(&mut hasher);
-    usize::try_from(hasher.finish() % shards as u64).unwrap_or(0)
+/// By a hash that is quick and has a random seed: whoever chooses names cannot tell where they meet.
+type ByRun = foldhash::fast::RandomState;
+
+fn shard_of(run: &RunKey, by: &ByRun, shards: usize) -> usize {
+    usize::try_from(by.hash_one(run) % shards as u64).unwrap_or(0)
 }
 
 /// A running engine.
@@ -143,11 +146,12 @@ impl Engine {
         let count = settings.shards.max(1);
         let (mailboxes, receivers): (Vec<_>, Vec<_>) = (0..count).map(|_| channel()).unzip();
         let mailboxes: Arc<[Sender<Message>]> = mailboxes.into();
-        let granting = Arc::clone(&mailboxes);
+        let by_run = ByRun::default();
+        let (granting, by) = (Arc::clone(&mailboxes), by_run.clone());
         let slots = Slots::new(
             settings.activities.max(1),
             Box::new(move |waiting, slot| {
-                let shard = shard_of(&waiting.run, granting.len());
+                let shard = shard_of(&waiting.run, &by, granting.len());
                 let _ = granting[shard].send(Message::Slot { waiting, slot });
             }),
         );
@@ -162,6 +166,7 @@ impl Engine {
             tokio,
             slots,
             mailboxes,
+            by_run,
             timers,
             warm: Arc::default(),
             stop: Stop::default(),

@@ -11,13 +11,14 @@ use rustc_hash::FxBuildHasher;
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 
+use super::ByRun;
 use super::message::{Ended, StartReply};
 use crate::activity::Slot;
 use crate::error::Unavailable;
 use crate::store::{Changes, Fence, Task};
 
 /// The runs of a shard, each in a piece of memory of its own: a table has room for more than are in it.
-pub(super) type Runs = HashMap<RunKey, Box<Run>>;
+pub(super) type Runs = HashMap<RunKey, Box<Run>, ByRun>;
 
 /// A run in memory.
 #[derive(Debug)]

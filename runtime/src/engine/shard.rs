@@ -13,7 +13,7 @@ use super::message::{Ended, Message, StartRequest, WaitError};
 use super::outbox::Outbox;
 use super::run::{BlockedNow, Run, Runs, Stage};
 use super::warm::Warm;
-use super::{Shared, open};
+use super::{ByRun, Shared, open};
 use crate::activity::panic_text;
 use crate::error::Unavailable;
 use crate::store::StoreError;
@@ -26,9 +26,9 @@ pub(super) struct Shard {
     index: usize,
     pub(super) runs: Runs,
     /// Clients that wait for a run's end.
-    pub(super) waiters: HashMap<RunKey, Vec<Waiter>>,
+    pub(super) waiters: HashMap<RunKey, Vec<Waiter>, ByRun>,
     /// Starts of runs that are just being opened or made.
-    pub(super) starts: HashMap<RunKey, Vec<StartRequest>>,
+    pub(super) starts: HashMap<RunKey, Vec<StartRequest>, ByRun>,
     pub(super) outbox: Outbox,
     draining: Vec<mpsc::Sender<Infallible>>,
     /// Why nothing can be done any more.
@@ -43,8 +43,8 @@ impl Shard {
             shared,
             index,
             runs: Runs::default(),
-            waiters: HashMap::new(),
-            starts: HashMap::new(),
+            waiters: HashMap::default(),
+            starts: HashMap::default(),
             outbox: Outbox::default(),
             draining: Vec::new(),
             failed: None,
