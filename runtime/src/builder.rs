@@ -134,7 +134,7 @@ impl Builder {
             settings: Settings {
                 shards: cores.min(8),
                 activities: 100,
-                warm_runs: 10_000,
+                warm_memory: 100 << 20,
                 slow_poll: Duration::from_millis(100),
                 retention: None,
                 keep_ids: KEEP_IDS,
@@ -188,10 +188,15 @@ impl Builder {
         self
     }
 
-    /// How many runs each shard keeps in memory while nothing happens to them; others are replayed when
-    /// they are woken. Default: 10,000.
-    pub fn warm_runs(mut self, count: usize) -> Self {
-        self.settings.warm_runs = count;
+    /// About how many bytes runs may hold in memory, together, while nothing happens to them. With more, those
+    /// that nothing has happened to for the longest time leave the memory, and are replayed when they are
+    /// woken. 0: all do at once. Default: 100 MiB.
+    ///
+    /// It is an estimate: what a workflow's own values have on the heap, in a `Vec` or a `String`, is not
+    /// seen. A run whose workflow waits in one place holds about 2.5 KB beside its own values. Runs that are
+    /// being worked on are not counted, nor is what the store keeps in memory.
+    pub fn warm_memory(mut self, bytes: usize) -> Self {
+        self.settings.warm_memory = bytes;
         self
     }
 

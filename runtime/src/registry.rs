@@ -5,12 +5,13 @@ use std::fmt;
 use std::sync::Arc;
 
 use perennial::{ActivityDefinition, CalleeKind, States, WorkflowDefinition};
+use rustc_hash::FxBuildHasher;
 
 /// The workflows, activities and application state of a program.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Registry {
-    pub(crate) workflows: HashMap<&'static str, WorkflowDefinition>,
-    pub(crate) activities: HashMap<&'static str, ActivityDefinition>,
+    pub(crate) workflows: HashMap<&'static str, WorkflowDefinition, FxBuildHasher>,
+    pub(crate) activities: HashMap<&'static str, ActivityDefinition, FxBuildHasher>,
     pub(crate) states: Arc<States>,
     /// Names that were given twice, with what they name.
     pub(crate) twice: Vec<(&'static str, &'static str)>,

@@ -292,7 +292,11 @@ async fn s16_who_asks_for_the_end_of_a_blocked_run_is_answered_whatever_is_commi
 #[tokio::test]
 async fn s16_a_run_that_was_tried_in_vain_is_remembered() {
     let (store, world) = (HeldStore::new(), World::new());
-    let runtime = program(&store, &world).warm_runs(0).start().await.unwrap();
+    let runtime = program(&store, &world)
+        .warm_memory(0)
+        .start()
+        .await
+        .unwrap();
     let client = runtime.client();
     let run = client.start(breaks, "blocked", ()).await.unwrap();
     soon(world.begun(2)).await;

@@ -348,7 +348,7 @@ async fn parked_runs_that_were_evicted_go_on_when_they_are_woken() {
     let builder = program(folder.path(), &world, "first")
         .workflow(naps)
         .shards(1)
-        .warm_runs(4);
+        .warm_memory(0);
     let runtime = builder.start().await.unwrap();
     let client = runtime.client();
     let mut runs = Vec::new();

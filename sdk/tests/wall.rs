@@ -278,7 +278,7 @@ fn what_is_harmless_passes() {
 }
 
 /// What `perennial` is made of. `perennial-macros` and what it takes run in the compiler.
-const DEPENDENCIES: [&str; 28] = [
+const DEPENDENCIES: [&str; 29] = [
     "block-buffer",
     "cfg-if",
     "const-oid",
@@ -297,6 +297,7 @@ const DEPENDENCIES: [&str; 28] = [
     "pin-project-lite",
     "proc-macro2",
     "quote",
+    "rustc-hash",
     "serde",
     "serde_core",
     "serde_derive",

@@ -1,50 +1,75 @@
 //! Cold replays.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use perennial::WorkflowDefinition;
-use perennial::history::{History, Unit};
+use perennial::history::{History, encode_unit};
 use perennial::machine::Machine;
+use perennial::{WorkflowDefinition, WorkflowFn};
 use perennial_runtime::store::Store;
 
-use crate::workload::long;
+use crate::HEAP;
 
-fn machine() -> Machine {
-    fn definition<M, F: perennial::WorkflowFn<M>>(_: F) -> WorkflowDefinition {
-        WorkflowDefinition::of::<F::W>()
-    }
-    Machine::new(definition(long), &Arc::from("bench"), Box::new(|| 0))
+/// How many units an engine reads at a time.
+const PAGE: usize = 1_000;
+
+fn machine<M, F: WorkflowFn<M>>(_: F) -> Machine {
+    let definition = WorkflowDefinition::of::<F::W>();
+    Machine::new(definition, &Arc::from("bench"), Box::new(|| 0))
 }
 
-/// Events per second from the decoded history.
-pub fn from_memory(history: &History) -> f64 {
+/// From the decoded history.
+pub fn from_memory<M, F: WorkflowFn<M>>(workflow: F, history: &History) -> Duration {
     let units = history.units.clone();
     let began = Instant::now();
-    let mut machine = machine();
+    let mut machine = machine(workflow);
     for unit in units {
         machine.replay(unit).unwrap();
     }
     assert!(machine.is_finished());
-    history.length() as f64 / began.elapsed().as_secs_f64()
+    began.elapsed()
 }
 
-/// Events per second when the history is read from the store.
-pub fn from_store(store: &dyn Store, history: &History) -> f64 {
+/// Read from the store on the way.
+pub fn from_store<M, F: WorkflowFn<M>>(
+    workflow: F,
+    store: &dyn Store,
+    history: &History,
+) -> Duration {
     let began = Instant::now();
-    let mut machine = machine();
+    replay(workflow, store, history, || {});
+    began.elapsed()
+}
+
+/// What is on the heap at most ÷ the size of the history's records.
+pub fn peak<M, F: WorkflowFn<M>>(workflow: F, store: &dyn Store, history: &History) -> f64 {
+    let before = HEAP.allocated();
+    let mut peak = before;
+    replay(workflow, store, history, || {
+        peak = peak.max(HEAP.allocated())
+    });
+    let size: usize = history
+        .units
+        .iter()
+        .map(|unit| encode_unit(unit).len())
+        .sum();
+    (peak - before) as f64 / size as f64
+}
+
+fn replay<M, F: WorkflowFn<M>>(
+    workflow: F,
+    store: &dyn Store,
+    history: &History,
+    mut look: impl FnMut(),
+) {
+    let mut machine = machine(workflow);
     while !machine.is_finished() {
-        let units: Vec<Unit> = store
-            .history(
-                &history.run,
-                history.generation,
-                machine.next_event(),
-                1_000,
-            )
-            .unwrap();
-        for unit in units {
+        let from = machine.next_event();
+        let units = store.history(&history.run, history.generation, from, PAGE);
+        for unit in units.unwrap() {
+            look();
             machine.replay(unit).unwrap();
         }
+        look();
     }
-    history.length() as f64 / began.elapsed().as_secs_f64()
 }

@@ -29,6 +29,43 @@ pub fn machine(folder: &Path, sync: f64) -> String {
     format!("file system {file_system}, {sync:.0} µs a sync, {cores} cores, load {load}\n")
 }
 
+/// Where the figures go.
+pub struct Report {
+    json: bool,
+    /// The names of the lines that are wanted; empty: all.
+    only: Vec<String>,
+}
+
+impl Report {
+    pub fn new(json: bool, only: Vec<String>) -> Self {
+        Self { json, only }
+    }
+
+    pub fn wants(&self, name: &str) -> bool {
+        self.only.is_empty() || self.only.iter().any(|wanted| wanted == name)
+    }
+
+    pub fn wants_any(&self, names: &[&str]) -> bool {
+        names.iter().any(|name| self.wants(name))
+    }
+
+    /// On what it was measured, for people.
+    pub fn head(&self, head: impl FnOnce() -> String) {
+        if !self.json {
+            println!("{}", head());
+        }
+    }
+
+    /// Shows a line, if it is wanted.
+    pub fn say(&self, line: Line) {
+        if !self.wants(line.name) {
+            return;
+        }
+        let text = if self.json { line.json() } else { line.table() };
+        println!("{text}");
+    }
+}
+
 /// One figure.
 pub struct Line {
     name: &'static str,
@@ -71,6 +108,6 @@ impl Line {
             format!("{value:.0}")
         };
         let ratio = ratio.map(|ratio| format!("{ratio:.3}")).unwrap_or_default();
-        format!("{name:<16}{value:>12} {unit:<10}{ratio:>8}")
+        format!("{name:<20}{value:>12} {unit:<10}{ratio:>8}")
     }
 }

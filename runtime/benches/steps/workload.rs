@@ -1,9 +1,10 @@
 //! The workflows that are measured.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use perennial::WorkflowFn;
 use perennial::history::History;
 use perennial::prelude::*;
 use perennial_runtime::{Builder, Client};
@@ -41,6 +42,20 @@ pub async fn long(cx: &Cx, steps: u64) -> Result<u64, Error> {
 }
 
 #[workflow]
+pub async fn chain(cx: &Cx, steps: u64) -> Result<u64, Error> {
+    for n in 0..steps {
+        nothing(cx, n).await?;
+    }
+    Ok(steps)
+}
+
+#[workflow]
+pub async fn sleeper(cx: &Cx, n: u64) -> Result<u64, Error> {
+    cx.sleep(days(30)).await?;
+    Ok(n)
+}
+
+#[workflow]
 pub async fn wide(cx: &Cx, width: u64) -> Result<u64, Error> {
     let results = join_all((0..width).map(|n| nothing(cx, n))).await;
     Ok(results.into_iter().flatten().sum())
@@ -52,6 +67,8 @@ pub fn register(builder: Builder) -> Builder {
     builder
         .workflow(ten)
         .workflow(long)
+        .workflow(chain)
+        .workflow(sleeper)
         .workflow(wide)
         .activities((nothing, timed))
         .state(TIMES.clone())
@@ -67,7 +84,8 @@ pub async fn ten_steps(client: &Client, in_flight: usize, time: Duration) -> f64
         let client = client.clone();
         workers.spawn(async move {
             let mut steps = 0_u64;
-            while began.elapsed() < time {
+            // At least once.
+            while steps == 0 || began.elapsed() < time {
                 let id = format!("ten-{}", NEXT.fetch_add(1, Ordering::Relaxed));
                 client
                     .start(ten, id, 0)
@@ -119,12 +137,27 @@ pub async fn long_run(client: &Client) -> f64 {
     span(STEPS - 1_001, STEPS - 1) / span(0, 1_000)
 }
 
-pub async fn long_history(client: &Client) -> History {
-    client
-        .run(long, "long")
-        .unwrap()
-        .history()
-        .await
-        .unwrap()
-        .history
+pub async fn history<M, F: WorkflowFn<M>>(client: &Client, workflow: F, id: &str) -> History {
+    let run = client.run(workflow, id).unwrap();
+    run.history().await.unwrap().history
+}
+
+/// Starts runs that sleep, so many at a time.
+pub async fn park(client: &Client, runs: usize, in_flight: usize) {
+    let next = Arc::new(AtomicUsize::new(0));
+    let mut workers = tokio::task::JoinSet::new();
+    for _ in 0..in_flight {
+        let (client, next) = (client.clone(), Arc::clone(&next));
+        workers.spawn(async move {
+            loop {
+                let n = next.fetch_add(1, Ordering::Relaxed);
+                if n >= runs {
+                    return;
+                }
+                let id = format!("parked-{n}");
+                client.start(sleeper, id, n as u64).await.unwrap();
+            }
+        });
+    }
+    workers.join_all().await;
 }

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -54,7 +54,7 @@ pub(crate) fn run_attempt(
     let work = async move {
         // What was left of an attempt that ran out of time is dropped in there, and that is code of the
         // user's too.
-        let end = CatchUnwind(Box::pin(attempt(order))).await;
+        let end = CatchUnwind(pin!(attempt(order))).await;
         report(end.unwrap_or_else(|payload| AttemptReport::Panicked(panic_text(payload.as_ref()))));
     };
     tokio.spawn(work.instrument(span)).abort_handle()
@@ -111,9 +111,9 @@ async fn within<T>(deadline: Option<Duration>, code: impl Future<Output = T>) ->
 }
 
 /// A future that panics gives its payload.
-struct CatchUnwind<F>(Pin<Box<F>>);
+struct CatchUnwind<'a, F>(Pin<&'a mut F>);
 
-impl<F: Future> Future for CatchUnwind<F> {
+impl<F: Future> Future for CatchUnwind<'_, F> {
     type Output = Result<F::Output, Box<dyn Any + Send>>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {

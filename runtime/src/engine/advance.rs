@@ -24,7 +24,9 @@ impl Shard {
     /// Lets the run do what it can do now.
     pub(super) fn advance(&mut self, key: &RunKey) {
         let shared = Arc::clone(&self.shared);
-        let Some(run) = self.touch(key) else { return };
+        let Some(run) = self.runs.get_mut(key) else {
+            return;
+        };
         if run.stage != Stage::Ready || run.in_flight.is_some() {
             return;
         }
@@ -47,7 +49,7 @@ impl Shard {
         if self
             .runs
             .get(key)
-            .is_some_and(|run| run.ended && run.tasks.is_empty() && run.is_idle())
+            .is_some_and(|run| run.ended && run.tasks.is_empty() && run.is_resting())
         {
             self.runs.remove(key);
         }
@@ -102,7 +104,7 @@ fn feed(shared: &Shared, run: &mut Run) -> Result<(), Blocked> {
     while run.changes.units.len() < MOST_UNITS && bytes < FULL && !machine.is_finished() {
         // Timers are due again and again where that is all that a run waits for: they fire in the next
         // process, save those that come before what has arrived.
-        if shared.is_draining() && run.inputs.is_empty() {
+        if run.inputs.is_empty() && (run.timers.is_empty() || shared.is_draining()) {
             break;
         }
         let now = shared.clock.now();
@@ -280,8 +282,10 @@ pub(super) fn apply(shared: &Shared, run: &mut Run, input: &Input, step: Step, n
                     },
                 });
                 run.changes.tasks.push(TaskChange::Put(task.clone()));
-                run.tasks
-                    .insert(*operation, Open::new(task, Some(input.clone()), progress));
+                run.tasks.insert(
+                    *operation,
+                    Open::new(task, Some(input.clone()), progress).into(),
+                );
             }
             Decision::TimerStarted {
                 operation,

@@ -16,7 +16,7 @@ impl Shard {
         tell(key, error);
         let now = self.shared.clock.now();
         let record = record_of(error, &self.shared.artifact, now);
-        let Some(run) = self.touch(key).filter(|run| !run.ended) else {
+        let Some(run) = self.runs.get_mut(key).filter(|run| !run.ended) else {
             return;
         };
         run.stage = Stage::Ready;

@@ -1,6 +1,5 @@
 //! Handing the runs' changes to the store, and what follows when they are durable.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use perennial::{Blocked, RunKey, Runaway};
@@ -9,19 +8,14 @@ use super::Shared;
 use super::advance::values;
 use super::message::{Message, StartReply};
 use super::outbox::Outbox;
-use super::run::{After, BlockedNow, Progress, Run, Stage};
+use super::run::{After, BlockedNow, Progress, Runs, Stage};
 use super::shard::Shard;
 use super::timers::TimerMessage;
 use crate::error::Unavailable;
 use crate::store::{Ack, Commit, Created, DueTimer, Remains, StoreError};
 
 /// Commits what has gathered in the run, if there is anything.
-pub(super) fn submit(
-    shared: &Arc<Shared>,
-    key: &RunKey,
-    runs: &mut HashMap<RunKey, Run>,
-    outbox: &mut Outbox,
-) {
+pub(super) fn submit(shared: &Arc<Shared>, key: &RunKey, runs: &mut Runs, outbox: &mut Outbox) {
     let Some(run) = runs.get_mut(key) else { return };
     if run.in_flight.is_some() || !run.has_changes() {
         return;
@@ -53,7 +47,7 @@ impl Shard {
     pub(super) fn committed(&mut self, key: &RunKey, result: Result<(), StoreError>) {
         match result {
             Ok(()) => {
-                let after = self.touch(key).and_then(|run| run.in_flight.take());
+                let after = self.runs.get_mut(key).and_then(|run| run.in_flight.take());
                 self.follow(key, after.into_iter().flatten());
                 self.tell_retention(key);
                 self.answer_starts(key);
@@ -119,7 +113,9 @@ impl Shard {
     pub(super) fn created(&mut self, key: &RunKey, result: Result<Created, StoreError>) {
         match result {
             Ok(Created::New(head)) => {
-                let Some(run) = self.touch(key) else { return };
+                let Some(run) = self.runs.get_mut(key) else {
+                    return;
+                };
                 run.fence = head.fence;
                 run.stage = Stage::Ready;
                 let after = run.in_flight.take();

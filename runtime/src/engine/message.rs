@@ -61,6 +61,26 @@ pub(crate) enum Message {
     Stop,
 }
 
+impl Message {
+    /// The run that it is about.
+    pub(crate) fn run(&self) -> Option<&RunKey> {
+        match self {
+            Self::Start(request) => Some(&request.run),
+            Self::Slot { waiting, .. } => Some(&waiting.run),
+            Self::Await { run, .. }
+            | Self::Wake { run }
+            | Self::Due { run, .. }
+            | Self::Retry { run, .. }
+            | Self::Attempt { run, .. }
+            | Self::Committed { run, .. }
+            | Self::Created { run, .. }
+            | Self::Claimed { run, .. }
+            | Self::Replay { run } => Some(run),
+            Self::Drain { .. } | Self::Failed(_) | Self::Stop => None,
+        }
+    }
+}
+
 /// A client's wish for a run.
 #[derive(Debug)]
 pub(crate) struct StartRequest {

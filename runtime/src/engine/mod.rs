@@ -22,9 +22,11 @@ mod shard;
 mod start;
 mod threads;
 mod timers;
+mod warm;
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::BuildHasher;
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
@@ -49,8 +51,8 @@ pub(crate) struct Settings {
     pub(crate) shards: usize,
     /// How many activities run at once.
     pub(crate) activities: usize,
-    /// How many runs stay in memory in each shard while nothing happens to them.
-    pub(crate) warm_runs: usize,
+    /// How many bytes runs may hold that nothing happens to.
+    pub(crate) warm_memory: usize,
     /// From how long on a poll is warned about.
     pub(crate) slow_poll: Duration,
     /// How long finished runs are kept; `None`: for ever.
@@ -71,7 +73,11 @@ pub(crate) struct Shared {
     pub(crate) tokio: tokio::runtime::Handle,
     pub(crate) slots: Slots,
     pub(crate) mailboxes: Arc<[Sender<Message>]>,
+    /// Which shard a run belongs to.
+    by_run: ByRun,
     timers: Sender<TimerMessage>,
+    /// About how many bytes the runs hold that nothing happens to.
+    warm: Arc<AtomicUsize>,
     /// No run is started and no attempt is begun any more. Attempts see it too.
     pub(crate) stop: Stop,
 }
@@ -79,7 +85,7 @@ pub(crate) struct Shared {
 impl Shared {
     /// Hands a message to the shard that owns `run`. A shard that has stopped takes none.
     pub(crate) fn tell(&self, run: &RunKey, message: Message) {
-        let _ = self.mailboxes[shard_of(run, self.mailboxes.len())].send(message);
+        let _ = self.mailboxes[shard_of(run, &self.by_run, self.mailboxes.len())].send(message);
     }
 
     pub(crate) fn is_draining(&self) -> bool {
@@ -99,10 +105,11 @@ impl Shared {
     }
 }
 
-fn shard_of(run: &RunKey, shards: usize) -> usize {
-    let mut hasher = DefaultHasher::new();
-    run.hash(&mut hasher);
-    usize::try_from(hasher.finish() % shards as u64).unwrap_or(0)
+/// By a hash that is quick and has a random seed: whoever chooses names cannot tell where they meet.
+type ByRun = foldhash::fast::RandomState;
+
+fn shard_of(run: &RunKey, by: &ByRun, shards: usize) -> usize {
+    usize::try_from(by.hash_one(run) % shards as u64).unwrap_or(0)
 }
 
 /// A running engine.
@@ -139,11 +146,12 @@ impl Engine {
         let count = settings.shards.max(1);
         let (mailboxes, receivers): (Vec<_>, Vec<_>) = (0..count).map(|_| channel()).unzip();
         let mailboxes: Arc<[Sender<Message>]> = mailboxes.into();
-        let granting = Arc::clone(&mailboxes);
+        let by_run = ByRun::default();
+        let (granting, by) = (Arc::clone(&mailboxes), by_run.clone());
         let slots = Slots::new(
             settings.activities.max(1),
             Box::new(move |waiting, slot| {
-                let shard = shard_of(&waiting.run, granting.len());
+                let shard = shard_of(&waiting.run, &by, granting.len());
                 let _ = granting[shard].send(Message::Slot { waiting, slot });
             }),
         );
@@ -158,7 +166,9 @@ impl Engine {
             tokio,
             slots,
             mailboxes,
+            by_run,
             timers,
+            warm: Arc::default(),
             stop: Stop::default(),
         });
         let mut engine = Self {

@@ -98,7 +98,7 @@ impl Shard {
         if self.failed.is_some() {
             return;
         }
-        if self.touch(key).is_some() {
+        if self.runs.get_mut(key).is_some() {
             return self.advance(key);
         }
         match self.shared.store.load(key) {
@@ -114,7 +114,8 @@ impl Shard {
                 self.answer_starts(key);
             }
             Ok(Some(loaded)) => {
-                self.runs.insert(key.clone(), Run::opening(key.clone()));
+                self.runs
+                    .insert(key.clone(), Run::opening(key.clone()).into());
                 if loaded.head.owner == self.shared.owner {
                     return self.opened(key, loaded);
                 }
@@ -180,7 +181,9 @@ impl Shard {
             self.answer_end(key, &loaded.head);
         }
         let artifact = Arc::clone(&self.shared.artifact);
-        let Some(run) = self.touch(key) else { return };
+        let Some(run) = self.runs.get_mut(key) else {
+            return;
+        };
         let Loaded {
             head,
             tasks,
@@ -210,7 +213,7 @@ impl Shard {
         let operations: Vec<u64> = tasks.iter().map(|task| task.operation).collect();
         for task in tasks {
             run.tasks
-                .insert(task.operation, Open::new(task, None, Progress::Idle));
+                .insert(task.operation, Open::new(task, None, Progress::Idle).into());
         }
         run.blocked = BlockedNow::unfit(blocked, &artifact);
         if let Some(blocked) = run.blocked.as_ref().map(BlockedNow::answer) {
@@ -248,7 +251,7 @@ impl Shard {
             let error = error.between("", &self.shared.artifact);
             return self.block(key, &Blocked::Incompatible(Box::new(error)));
         };
-        run.machine = Some(Machine::new(*definition, &self.shared.artifact, entropy()));
+        run.machine = Some(Machine::new(*definition, &self.shared.artifact, entropy()).into());
         run.stage = Stage::Replaying {
             from: 1,
             slice: FIRST_SLICE,

@@ -7,13 +7,18 @@ use perennial::history::Observation;
 use perennial::machine::{LogLine, Machine};
 use perennial::value::Value;
 use perennial::{RunKey, Timestamp};
+use rustc_hash::FxBuildHasher;
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 
+use super::ByRun;
 use super::message::{Ended, StartReply};
 use crate::activity::Slot;
 use crate::error::Unavailable;
 use crate::store::{Changes, Fence, Task};
+
+/// The runs of a shard, each in a piece of memory of its own: a table has room for more than are in it.
+pub(super) type Runs = HashMap<RunKey, Box<Run>, ByRun>;
 
 /// A run in memory.
 #[derive(Debug)]
@@ -32,9 +37,9 @@ pub(super) struct Run {
     /// The stamp of what the machine was told last. What waits in the queue may have later ones.
     pub(super) told: Timestamp,
     /// `None` when nothing had to be told to it yet, or it is blocked, or it has ended.
-    pub(super) machine: Option<Machine>,
+    pub(super) machine: Option<Box<Machine>>,
     /// Open activities.
-    pub(super) tasks: HashMap<u64, Open>,
+    pub(super) tasks: HashMap<u64, Box<Open>, FxBuildHasher>,
     /// Timers that have not fired, in the order in which they are due.
     pub(super) timers: BTreeSet<(Timestamp, u64)>,
     /// Timers up to here are due, whatever the clock says.
@@ -55,8 +60,6 @@ pub(super) struct Run {
     pub(super) ended: bool,
     /// When it did.
     pub(super) finished: Timestamp,
-    /// When something last happened to it, as the shard counts.
-    pub(super) touched: u64,
 }
 
 /// What a run is doing.
@@ -197,7 +200,7 @@ impl Run {
             stamp: Timestamp::default(),
             told: Timestamp::default(),
             machine: None,
-            tasks: HashMap::new(),
+            tasks: HashMap::default(),
             timers: BTreeSet::new(),
             due: Timestamp::default(),
             inputs: VecDeque::new(),
@@ -208,28 +211,16 @@ impl Run {
             was_blocked: false,
             ended: false,
             finished: Timestamp::default(),
-            touched: 0,
         }
     }
 
-    /// Whether nothing is under way: it could be forgotten and opened again.
-    pub(super) fn is_idle(&self) -> bool {
+    /// Whether all that has become of it is in the store. Attempts may be under way.
+    pub(super) fn is_resting(&self) -> bool {
         self.stage == Stage::Ready
             && self.in_flight.is_none()
             && self.inputs.is_empty()
             && self.after.is_empty()
             && !self.has_changes()
-            && self
-                .tasks
-                .values()
-                .all(|open| open.progress == Progress::Idle)
-    }
-
-    /// Whether it may leave the memory. What this process has tried in vain stays: it tries once (S16).
-    pub(super) fn may_be_evicted(&self) -> bool {
-        self.tasks.is_empty()
-            && self.blocked.as_ref().is_none_or(|blocked| blocked.unfit)
-            && self.is_idle()
     }
 
     /// Whether the next commit has something beside units.

@@ -11,8 +11,9 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::message::{Ended, Message, StartRequest, WaitError};
 use super::outbox::Outbox;
-use super::run::{BlockedNow, Run, Stage};
-use super::{Shared, open};
+use super::run::{BlockedNow, Run, Runs, Stage};
+use super::warm::Warm;
+use super::{ByRun, Shared, open};
 use crate::activity::panic_text;
 use crate::error::Unavailable;
 use crate::store::StoreError;
@@ -23,34 +24,30 @@ type Waiter = oneshot::Sender<Result<Ended, WaitError>>;
 pub(super) struct Shard {
     pub(super) shared: Arc<Shared>,
     index: usize,
-    pub(super) runs: HashMap<RunKey, Run>,
+    pub(super) runs: Runs,
     /// Clients that wait for a run's end.
-    pub(super) waiters: HashMap<RunKey, Vec<Waiter>>,
+    pub(super) waiters: HashMap<RunKey, Vec<Waiter>, ByRun>,
     /// Starts of runs that are just being opened or made.
-    pub(super) starts: HashMap<RunKey, Vec<StartRequest>>,
+    pub(super) starts: HashMap<RunKey, Vec<StartRequest>, ByRun>,
     pub(super) outbox: Outbox,
     draining: Vec<mpsc::Sender<Infallible>>,
     /// Why nothing can be done any more.
     pub(super) failed: Option<Unavailable>,
-    /// Counts messages.
-    clock: u64,
-    /// No run is evicted before so many messages.
-    next_eviction: u64,
+    pub(super) warm: Warm,
 }
 
 impl Shard {
     pub(super) fn new(shared: Arc<Shared>, index: usize) -> Self {
         Self {
+            warm: Warm::new(Arc::clone(&shared.warm)),
             shared,
             index,
-            runs: HashMap::new(),
-            waiters: HashMap::new(),
-            starts: HashMap::new(),
+            runs: Runs::default(),
+            waiters: HashMap::default(),
+            starts: HashMap::default(),
             outbox: Outbox::default(),
             draining: Vec::new(),
             failed: None,
-            clock: 0,
-            next_eviction: 0,
         }
     }
 
@@ -79,7 +76,6 @@ impl Shard {
 
     /// Handles a message, and hands commits over where it is time for that.
     fn turn(&mut self, message: Option<Message>) {
-        self.clock += 1;
         // A clock, a store or a subscriber to logs may be the user's, and may panic. What the shard was in the
         // middle of is then as unknown as a commit that failed.
         let turn = AssertUnwindSafe(|| {
@@ -90,8 +86,11 @@ impl Shard {
                 self.shared.store.commit_all(commits);
             }
             if let Some(message) = message {
+                let run = message.run().cloned();
                 self.handle(message);
-                self.evict();
+                if let Some(run) = run {
+                    self.keep_warm(&run);
+                }
             }
         });
         if let Err(payload) = catch_unwind(turn) {
@@ -145,19 +144,12 @@ impl Shard {
         }
     }
 
-    /// Marks the run as used just now.
-    pub(super) fn touch(&mut self, run: &RunKey) -> Option<&mut Run> {
-        let run = self.runs.get_mut(run)?;
-        run.touched = self.clock;
-        Some(run)
-    }
-
     fn wait_for(&mut self, run: RunKey, reply: Waiter) {
         if let Some(error) = &self.failed {
             let _ = reply.send(Err(WaitError::Unavailable(error.clone())));
             return;
         }
-        match self.runs.get(&run) {
+        match self.runs.get(&run).map(Box::as_ref) {
             Some(open) if open.is_about_to_answer() => return self.add_waiter(run, reply),
             Some(Run {
                 blocked: Some(blocked),
@@ -233,32 +225,6 @@ impl Shard {
         self.failed.get_or_insert(error);
     }
 
-    /// Forgets the runs that nothing has happened to for the longest time; they are replayed when they are
-    /// woken.
-    fn evict(&mut self) {
-        let most = self.shared.settings.warm_runs;
-        if self.runs.len() <= most.saturating_add(most / 4) || self.clock < self.next_eviction {
-            return;
-        }
-        // All are looked at, so that is not done with each message where there are many that cannot go.
-        self.next_eviction = self.clock + self.runs.len() as u64 / 4;
-        let mut idle: Vec<_> = self
-            .runs
-            .values()
-            .filter(|run| run.may_be_evicted())
-            .collect();
-        idle.sort_unstable_by_key(|run| run.touched);
-        let surplus = self.runs.len() - most;
-        let gone: Vec<RunKey> = idle
-            .into_iter()
-            .take(surplus)
-            .map(|run| run.key.clone())
-            .collect();
-        for run in gone {
-            self.runs.remove(&run);
-        }
-    }
-
     /// Lets go of those who wait until nothing is under way.
     fn release_drained(&mut self) {
         if self.draining.is_empty() {
@@ -266,7 +232,7 @@ impl Shard {
         }
         let busy =
             |run: &Run| run.attempts() > 0 || run.in_flight.is_some() || run.stage != Stage::Ready;
-        if self.failed.is_some() || !self.runs.values().any(busy) {
+        if self.failed.is_some() || !self.runs.values().any(|run| busy(run)) {
             self.draining.clear();
         }
     }

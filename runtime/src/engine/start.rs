@@ -85,7 +85,7 @@ impl Shard {
             generation: run.generation,
             first_operation,
         }));
-        let mut machine = Machine::new(workflow, &shared.artifact, entropy());
+        let mut machine = Box::new(Machine::new(workflow, &shared.artifact, entropy()));
         run.after.push(After::Started {
             reply,
             answer: StartReply::New,
@@ -124,7 +124,7 @@ impl Shard {
             owner: shared.owner,
             changes,
         };
-        self.runs.insert(key.clone(), run);
+        self.runs.insert(key.clone(), run.into());
         let told = Arc::clone(&shared);
         shared.store.create(
             create,

@@ -169,23 +169,30 @@ impl Core {
         let state = self.state.borrow();
         let open = state.operations.iter();
         let open = open.filter(|(_, o)| matches!(o.kind, Kind::Activity(_)) && o.end.is_none());
-        open.map(|(number, _)| *number)
-            .chain(state.abandoned.keys().copied())
-            .collect()
+        let mut open: Vec<u64> = open.map(|(number, _)| *number).collect();
+        open.sort_unstable();
+        open.extend(state.abandoned.keys());
+        open
     }
 
     pub(super) fn timers(&self) -> Vec<(u64, Timestamp)> {
         let state = self.state.borrow();
         let open = state.operations.iter();
-        open.filter_map(|(number, o)| match o {
+        let open = open.filter_map(|(number, o)| match o {
             Operation {
                 kind: Kind::Timer(deadline),
                 end: None,
                 ..
             } => Some((*number, *deadline)),
             _ => None,
-        })
-        .collect()
+        });
+        let mut open: Vec<_> = open.collect();
+        open.sort_unstable();
+        open
+    }
+
+    pub(super) fn memory(&self) -> usize {
+        size_of::<Self>() + self.state.borrow().memory() + self.tasks.borrow().memory()
     }
 
     pub(super) fn next_operation(&self) -> u64 {
@@ -207,7 +214,7 @@ impl Core {
                 return Poll::Pending;
             };
             if let Some(end) = operation.end.take() {
-                state.operations.remove(&number);
+                state.close(number);
                 return Poll::Ready(end);
             }
             matches!(&operation.waker, Some(known) if known.will_wake(waker))

@@ -201,7 +201,7 @@ impl Core {
         if !self.is_polling() {
             return;
         }
-        let Some(operation) = self.state.borrow_mut().operations.remove(&number) else {
+        let Some(operation) = self.state.borrow_mut().close(number) else {
             return;
         };
         // What has its result is not open; its result was in the history before it was dropped.

@@ -71,6 +71,8 @@ pub struct Machine {
     lent: Option<Lent>,
     root_flag: Arc<Flag>,
     waker: Waker,
+    /// How many bytes the run's input has.
+    input: usize,
     next_event: u64,
     finished: bool,
     blocked: Option<Blocked>,
@@ -96,6 +98,7 @@ impl Machine {
             lent: None,
             root_flag,
             waker,
+            input: 0,
             next_event: 1,
             finished: false,
             blocked: None,
@@ -214,6 +217,14 @@ impl Machine {
         self.core.open_activities()
     }
 
+    /// About how many bytes it holds: the futures of the workflow and of what that spawned, the run's input,
+    /// and what belongs to open operations. What the workflow's values have on the heap it cannot see.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        let root = self.root.as_ref().map_or(0, |root| size_of_val(&**root));
+        size_of::<Self>() + root + self.input + self.core.memory()
+    }
+
     fn feed(&mut self, observation: Observation) -> Result<(), Blocked> {
         if self.finished {
             return Err(self.refused(
@@ -282,6 +293,7 @@ impl Machine {
             );
             return Err(self.refused(IncompatibleKind::Damaged, detail));
         }
+        self.input = started.input.as_json().len();
         let lent = self.lent.insert(Lent::new(&self.core));
         match (self.definition.build)(lent.get(), &started.input) {
             Ok(root) => self.root = Some(root),

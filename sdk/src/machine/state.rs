@@ -1,10 +1,12 @@
 //! What a machine keeps of the unit it is at, of the operations that are open, and in replay of what the
 //! history has next.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::panic::Location;
 use std::sync::Arc;
 use std::task::Waker;
+
+use rustc_hash::FxBuildHasher;
 
 use super::core::SITE;
 use super::step::{LogLine, Scheduled};
@@ -28,6 +30,10 @@ pub(crate) struct Resolved {
     pub(crate) end: Resolution,
     pub(crate) event: u64,
 }
+
+/// About how many bytes the future has that waits for an operation, with its waker: mostly it is on the heap
+/// of the workflow's own, as the members of `join_all` are.
+const WAITER: usize = 256;
 
 pub(super) struct Operation {
     pub(super) kind: Kind,
@@ -76,7 +82,8 @@ pub(super) struct State {
     /// Which code of the user's is running that may not use the `Cx`, since replay does not run it.
     pub(super) inside: Option<&'static str>,
     pub(super) next_operation: u64,
-    pub(super) operations: BTreeMap<u64, Operation>,
+    /// In no order: whoever needs one sorts.
+    pub(super) operations: HashMap<u64, Operation, FxBuildHasher>,
     /// Activities whose futures were dropped and whose results have not come.
     pub(super) abandoned: BTreeMap<u64, &'static str>,
     pub(super) error: Option<Blocked>,
@@ -101,7 +108,7 @@ impl State {
             ignored: 0,
             inside: None,
             next_operation: 1,
-            operations: BTreeMap::new(),
+            operations: HashMap::default(),
             abandoned: BTreeMap::new(),
             error: None,
         }
@@ -229,6 +236,23 @@ impl State {
         };
         self.operations.insert(number, operation);
         number
+    }
+
+    /// Forgets an operation, and gives back what a crowd of them has needed.
+    pub(super) fn close(&mut self, number: u64) -> Option<Operation> {
+        let operation = self.operations.remove(&number);
+        let (open, room) = (self.operations.len(), self.operations.capacity());
+        if room > 64 && open < room / 8 {
+            self.operations.shrink_to(open * 2);
+        }
+        operation
+    }
+
+    /// About how many bytes are held here.
+    pub(super) fn memory(&self) -> usize {
+        let operations = self.operations.capacity() * size_of::<(u64, Operation)>()
+            + self.operations.len() * WAITER;
+        operations + self.abandoned.len() * size_of::<(u64, &str)>() * 2 + self.started_by.len()
     }
 
     // ---- errors --------------------------------------------------------------------------------------

@@ -21,6 +21,8 @@ struct Slot {
     /// Out while it is polled.
     future: Option<TaskFuture>,
     waker: Waker,
+    /// How many bytes the future has.
+    size: usize,
 }
 
 pub(super) struct Tasks {
@@ -29,6 +31,8 @@ pub(super) struct Tasks {
     /// How many tasks are being begun, one inside the other.
     depth: usize,
     board: Arc<Board>,
+    /// How many bytes the futures have.
+    bytes: usize,
 }
 
 impl Tasks {
@@ -38,7 +42,36 @@ impl Tasks {
             next: 0,
             depth: 0,
             board: Board::new(),
+            bytes: 0,
         }
+    }
+
+    fn insert(&mut self, id: TaskId, future: TaskFuture) {
+        let slot = Slot {
+            size: size_of_val(&*future),
+            future: Some(future),
+            waker: self.board.member(id.0),
+        };
+        self.bytes += slot.size;
+        self.slots.insert(id, slot);
+    }
+
+    /// What is taken out is dropped while nothing is borrowed: it may run code of the user.
+    fn remove(&mut self, id: TaskId) -> Option<Slot> {
+        let slot = self.slots.remove(&id)?;
+        self.bytes -= slot.size;
+        Some(slot)
+    }
+
+    fn remove_first(&mut self) -> Option<Slot> {
+        let (_, slot) = self.slots.pop_first()?;
+        self.bytes -= slot.size;
+        Some(slot)
+    }
+
+    /// About how many bytes are held here.
+    pub(super) fn memory(&self) -> usize {
+        self.bytes + self.slots.len() * size_of::<(TaskId, Slot)>() * 2
     }
 }
 
@@ -57,11 +90,7 @@ impl Core {
         {
             let tasks = &mut *self.tasks.borrow_mut();
             tasks.depth += 1;
-            let slot = Slot {
-                future: Some(future),
-                waker: tasks.board.member(id.0),
-            };
-            tasks.slots.insert(id, slot);
+            tasks.insert(id, future);
         }
         apart(|| self.poll_task(id));
         self.tasks.borrow_mut().depth -= 1;
@@ -70,15 +99,14 @@ impl Core {
 
     /// Drops a task and all that it waits for.
     pub(crate) fn remove_task(&self, id: TaskId) {
-        // Dropped while nothing is borrowed: it may run code of the user.
-        let slot = self.tasks.borrow_mut().slots.remove(&id);
+        let slot = self.tasks.borrow_mut().remove(id);
         drop(slot);
     }
 
     /// Drops all tasks in the order in which they began.
     pub(super) fn drop_tasks(&self) {
         loop {
-            let first = self.tasks.borrow_mut().slots.pop_first();
+            let first = self.tasks.borrow_mut().remove_first();
             if first.is_none() {
                 return;
             }

@@ -36,7 +36,7 @@ impl Value {
     /// strings, the type's own `Serialize` fails, or the text is longer than [`MAX_VALUE_BYTES`] or nested
     /// deeper than [`MAX_VALUE_DEPTH`] (S10, S15).
     pub fn encode<T: Serialize + ?Sized>(data: &T) -> Result<Self, EncodeError> {
-        strict::encode(data).map(|text| Self(text.into()))
+        strict::encode(data).map(Self)
     }
 
     /// Decodes the value.

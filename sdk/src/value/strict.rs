@@ -2,17 +2,36 @@
 //! here, with the place inside the value (S10).
 
 use std::cell::{Cell, RefCell};
+use std::sync::Arc;
 
 use serde::ser::{self, Serialize, Serializer};
 
 use super::key::{Key, NotText};
 use super::{EncodeError, MAX_VALUE_BYTES, MAX_VALUE_DEPTH};
 
-pub(super) fn encode<T: Serialize + ?Sized>(data: &T) -> Result<String, EncodeError> {
+thread_local! {
+    /// Where texts are written, before it is known how long they are.
+    static DRAFT: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
+/// The largest piece of memory that is kept for the next text.
+const MAX_DRAFT: usize = 64 << 10;
+
+pub(super) fn encode<T: Serialize + ?Sized>(data: &T) -> Result<Arc<str>, EncodeError> {
+    // Taken and not borrowed: the value's own code may encode another one.
+    let mut draft = DRAFT.try_with(Cell::take).unwrap_or_default();
+    draft.clear();
+    let text = write(data, &mut draft);
+    if draft.capacity() <= MAX_DRAFT {
+        let _ = DRAFT.try_with(|kept| kept.set(draft));
+    }
+    text
+}
+
+fn write<T: Serialize + ?Sized>(data: &T, bytes: &mut Vec<u8>) -> Result<Arc<str>, EncodeError> {
     let place = Place::default();
-    let mut bytes = Vec::with_capacity(64);
     let result = data.serialize(Strict {
-        inner: &mut serde_json::Serializer::new(&mut bytes),
+        inner: &mut serde_json::Serializer::new(&mut *bytes),
         place: &place,
     });
     if let Some(problem) = place.problem.into_inner() {
@@ -29,9 +48,10 @@ pub(super) fn encode<T: Serialize + ?Sized>(data: &T) -> Result<String, EncodeEr
             limit: MAX_VALUE_BYTES,
         });
     }
-    String::from_utf8(bytes).map_err(|error| EncodeError::Refused {
+    let text = std::str::from_utf8(bytes).map_err(|error| EncodeError::Refused {
         reason: error.to_string(),
-    })
+    })?;
+    Ok(text.into())
 }
 
 /// Where the serializer is, and the problem it found there.

@@ -17,6 +17,7 @@ mod join;
 mod join_set;
 mod limits;
 mod logs;
+mod memory;
 mod random_worlds;
 mod replay;
 mod select;
