@@ -359,6 +359,24 @@ fn too_large() -> StoreError {
     }
 }
 
+/// A store may be the user's.
+#[tokio::test]
+async fn s04_a_store_that_panics_when_it_is_handed_a_commit_leaves_nobody_waiting() {
+    let (store, world, runtime) = started().await;
+    let client = runtime.client();
+    let run = client.start(step, "order-42", 0).await.unwrap();
+    world.begun(1).await;
+    store.panic_at_next();
+    world.open(0);
+    let answer = soon(run.result()).await;
+    let Err(RunError::Unavailable(Unavailable::Broken { reason })) = answer else {
+        panic!("{answer:?}")
+    };
+    assert!(reason.contains("the store has a fault"), "{reason}");
+    let other = soon(client.start(step, "order-43", 0).into_future()).await;
+    assert!(other.is_err(), "the shard that failed takes nothing");
+}
+
 #[tokio::test]
 async fn s03_a_refused_commit_opens_the_run_again() {
     let (store, world, runtime) = started().await;

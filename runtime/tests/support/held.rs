@@ -28,6 +28,7 @@ struct State {
     holding: bool,
     held: Vec<Held>,
     fate: Option<StoreError>,
+    panics: bool,
 }
 
 impl std::fmt::Debug for HeldStore {
@@ -64,6 +65,11 @@ impl HeldStore {
     pub fn refuse_next(&self, error: StoreError) {
         self.state.lock().unwrap().fate = Some(error);
     }
+
+    /// The next commit or creation panics.
+    pub fn panic_at_next(&self) {
+        self.state.lock().unwrap().panics = true;
+    }
 }
 
 /// The store as the runtime gets it.
@@ -78,6 +84,10 @@ impl Shared {
     ) {
         let store = Arc::clone(&self.0);
         let mut state = self.0.state.lock().unwrap();
+        if std::mem::take(&mut state.panics) {
+            drop(state);
+            panic!("the store has a fault");
+        }
         let fate = state.fate.take();
         let all = move || match fate {
             Some(error) => ack(Err(error)),
