@@ -1,7 +1,7 @@
 //! What a step costs, as a ratio to what the disk can do at all, measured in one process and in turns; how
 //! cost grows with the length of a run; and what runs hold in memory.
 //!
-//! `cargo bench -p perennial-runtime --bench steps -- [--json] [--dir FOLDER] [--rounds N] [--only NAME[,NAME]]`
+//! `cargo bench -p perennial-runtime --bench steps -- [--json | --markdown] [--dir FOLDER] [--rounds N] [--only NAME[,NAME]]`
 //!
 //! | name | what | unit | ratio |
 //! |---|---|---|---|
@@ -42,7 +42,7 @@ static HEAP: cap::Cap<std::alloc::System> = cap::Cap::new(std::alloc::System, us
 
 fn main() {
     let Options {
-        json,
+        form,
         only,
         folder,
         rounds,
@@ -57,7 +57,7 @@ fn main() {
     }
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).unwrap();
-    let report = Report::new(json, only);
+    let report = Report::new(form, only);
     disk::measure(&tokio, &folder, rounds, &report);
     growth::measure(&tokio, rounds, &report);
     memory::measure(&tokio, &report);

@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use crate::parked::Child;
+use crate::report::Form;
 
 pub struct Options {
-    pub json: bool,
+    pub form: Form,
     /// The names of the lines that are wanted; empty: all.
     pub only: Vec<String>,
     pub folder: PathBuf,
@@ -16,7 +17,7 @@ pub struct Options {
 
 pub fn parse() -> Options {
     let mut options = Options {
-        json: false,
+        form: Form::Table,
         only: Vec::new(),
         folder: PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("steps"),
         rounds: 5,
@@ -29,7 +30,8 @@ pub fn parse() -> Options {
             value.unwrap_or_else(|| panic!("{argument} needs a value"))
         };
         match argument.as_str() {
-            "--json" => options.json = true,
+            "--json" => options.form = Form::Json,
+            "--markdown" => options.form = Form::Markdown,
             "--only" => options.only = value().split(',').map(str::to_owned).collect(),
             "--dir" => options.folder = value().into(),
             "--rounds" => options.rounds = value().parse().expect("--rounds needs a number"),

@@ -29,16 +29,25 @@ pub fn machine(folder: &Path, sync: f64) -> String {
     format!("file system {file_system}, {sync:.0} µs a sync, {cores} cores, load {load}\n")
 }
 
+/// For whom the figures are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    Table,
+    Json,
+    /// For the book.
+    Markdown,
+}
+
 /// Where the figures go.
 pub struct Report {
-    json: bool,
+    form: Form,
     /// The names of the lines that are wanted; empty: all.
     only: Vec<String>,
 }
 
 impl Report {
-    pub fn new(json: bool, only: Vec<String>) -> Self {
-        Self { json, only }
+    pub fn new(form: Form, only: Vec<String>) -> Self {
+        Self { form, only }
     }
 
     pub fn wants(&self, name: &str) -> bool {
@@ -51,8 +60,14 @@ impl Report {
 
     /// On what it was measured, for people.
     pub fn head(&self, head: impl FnOnce() -> String) {
-        if !self.json {
-            println!("{}", head());
+        match self.form {
+            Form::Table => println!("{}", head()),
+            Form::Json => {}
+            Form::Markdown => println!(
+                "Measured by `cargo bench -p perennial-runtime --bench steps -- --markdown` ({}).\n\n\
+                 | figure | value | unit | ratio |\n|---|---:|---|---:|",
+                head().trim()
+            ),
         }
     }
 
@@ -61,7 +76,11 @@ impl Report {
         if !self.wants(line.name) {
             return;
         }
-        let text = if self.json { line.json() } else { line.table() };
+        let text = match self.form {
+            Form::Table => line.table(),
+            Form::Json => line.json(),
+            Form::Markdown => line.markdown(),
+        };
         println!("{text}");
     }
 }
@@ -96,18 +115,25 @@ impl Line {
     }
 
     pub fn table(&self) -> String {
-        let Self {
-            name,
-            value,
-            unit,
-            ratio,
-        } = self;
-        let value = if *value < 100.0 {
-            format!("{value:.2}")
-        } else {
-            format!("{value:.0}")
-        };
-        let ratio = ratio.map(|ratio| format!("{ratio:.3}")).unwrap_or_default();
+        let (value, ratio) = self.texts();
+        let Self { name, unit, .. } = self;
         format!("{name:<20}{value:>12} {unit:<10}{ratio:>8}")
+    }
+
+    pub fn markdown(&self) -> String {
+        let (value, ratio) = self.texts();
+        let Self { name, unit, .. } = self;
+        let unit = if *unit == "ratio" { "" } else { unit };
+        format!("| `{name}` | {value} | {unit} | {ratio} |")
+    }
+
+    fn texts(&self) -> (String, String) {
+        let value = if self.value < 100.0 {
+            format!("{:.2}", self.value)
+        } else {
+            format!("{:.0}", self.value)
+        };
+        let ratio = self.ratio.map(|ratio| format!("{ratio:.3}"));
+        (value, ratio.unwrap_or_default())
     }
 }
