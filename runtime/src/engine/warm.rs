@@ -14,9 +14,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hashlink::LinkedHashMap;
-use perennial::RunKey;
+use perennial::{RunKey, Timestamp};
 
-use super::run::Run;
+use super::run::{Open, Run};
 use super::shard::Shard;
 
 /// The runs of one shard that could give up something, the one that nothing has happened to for the longest
@@ -123,23 +123,22 @@ impl Run {
 
     /// About how many bytes it holds.
     fn memory(&self) -> usize {
-        let machine = self.machine.as_ref().map_or(0, |machine| machine.memory());
-        let tasks = self.tasks.values().map(|open| {
-            let input = open.input.as_ref().map_or(0, |input| input.as_json().len());
-            size_of_val(&**open) + input
-        });
-        // A name twice, in the tables of runs, with what allocations have of their own.
+        /// A name twice, in the tables of runs, with what allocations have of their own.
         const NAMES: usize = 256;
+        /// Of so many activities it is looked at what their inputs have: there may be thousands.
+        const SAMPLE: usize = 8;
+        let machine = self.machine.as_ref().map_or(0, |machine| machine.memory());
+        let inputs = self.tasks.values().take(SAMPLE);
+        let inputs = inputs.filter_map(|open| open.input.as_ref());
+        let inputs: usize = inputs.map(|input| input.as_json().len()).sum();
+        let tasks = self.tasks.len() * size_of::<Open>()
+            + inputs * self.tasks.len() / self.tasks.len().clamp(1, SAMPLE);
+        let timers = self.timers.len() * 2 * size_of::<(Timestamp, u64)>();
         let blocked = self
             .blocked
             .as_ref()
             .map_or(0, |blocked| blocked.text.len());
-        size_of::<Self>()
-            + NAMES
-            + machine
-            + tasks.sum::<usize>()
-            + blocked
-            + self.timers.len() * 2 * size_of::<(perennial::Timestamp, u64)>()
+        size_of::<Self>() + NAMES + machine + tasks + timers + blocked
     }
 }
 
