@@ -326,7 +326,6 @@ fn nor_is_it_lost_when_the_power_goes_again_while_the_store_is_opened() {
 
 /// The power goes while a store is made: then there is none, or an empty one.
 #[test]
-#[ignore = "sled refuses a `conf` that is half written, and nobody takes it away"]
 fn a_store_that_was_half_made_is_made_again() {
     let load = Load {
         threads: 1,

@@ -111,6 +111,18 @@ pub(super) fn remove_half_snapshots(sled: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// Deletes the settings that sled has written for a database that it did not come to make: half of them is
+/// what it would refuse.
+pub(super) fn remove_half_made(store: &Path) -> io::Result<()> {
+    if db(store).exists() {
+        return Ok(());
+    }
+    match fs::remove_file(sled(store).join("conf")) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
 /// Copies `db` before sled changes it, if its size and the space allow. One from an opening that did not
 /// succeed is kept: it is the better one. `Ok(false)`: no copy was made.
 pub(super) fn copy_aside(store: &Path, max: u64) -> io::Result<bool> {

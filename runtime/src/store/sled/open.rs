@@ -86,6 +86,8 @@ impl Opening<'_> {
         .map_err(self.io("writing `perennial.state`"))?;
         folder::remove_half_snapshots(&sled)
             .map_err(self.io("removing a half-written snapshot"))?;
+        folder::remove_half_made(self.store)
+            .map_err(self.io("removing what sled has not finished making"))?;
         let (db, lock) = self.watched(lock, &sled)?;
         self.attribute(&sled)?;
         let applied = guarded(|| Applied::read(&db)).map_err(|error| self.record(error))?;
