@@ -140,7 +140,7 @@ fn no_damage_is_silent_or_takes_the_process_with_it() {
             let written = Written::new(seed + begin, writes);
             let next = AtomicU64::new(begin);
             std::thread::scope(|threads| {
-                for _ in 0..std::thread::available_parallelism().map_or(2, usize::from) {
+                for _ in 0..2 * std::thread::available_parallelism().map_or(2, usize::from) {
                     threads.spawn(|| {
                         loop {
                             let index = next.fetch_add(1, Ordering::Relaxed);
@@ -160,16 +160,31 @@ fn no_damage_is_silent_or_takes_the_process_with_it() {
     }
     let mut cases = cases.into_inner().unwrap();
     cases.sort_by_key(|case| case.index);
-    println!("{} damages with seed {seed}\n{}", cases.len(), table(&cases));
+    println!(
+        "{} damages with seed {seed}\n{}",
+        cases.len(),
+        table(&cases)
+    );
     let told: Vec<_> = cases
         .iter()
-        .filter(|case| only.is_some() || case.outcome.is_failure() || case.outcome == Outcome::ToldByVerify)
+        .filter(|case| {
+            only.is_some() || case.outcome.is_failure() || case.outcome == Outcome::ToldByVerify
+        })
         .map(|case| {
-            let Case { index, ending, damage, outcome, said } = case;
+            let Case {
+                index,
+                ending,
+                damage,
+                outcome,
+                said,
+            } = case;
             format!("{index}: {ending:?}, {damage}: {outcome:?}: {said}")
         })
         .collect();
     println!("{}", told.join("\n"));
-    let failures = cases.iter().filter(|case| case.outcome.is_failure()).count();
+    let failures = cases
+        .iter()
+        .filter(|case| case.outcome.is_failure())
+        .count();
     assert_eq!(failures, 0, "see above");
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use perennial::RunKey;
-use perennial_runtime::store::{ListQuery, Store, StoreError};
+use perennial::{RunKey, Timestamp};
+use perennial_runtime::store::{ListQuery, Remains, Store, StoreError};
 use sha2::{Digest as _, Sha256};
 
 /// What was asked, and the digest of the answer or the error.
@@ -30,20 +30,28 @@ pub(crate) fn account(store: &dyn Store, also: &[RunKey]) -> Account {
     note(&mut account, "due".into(), store.due(None, usize::MAX));
     let claimable = store.claimable("first", None, usize::MAX);
     note(&mut account, "claimable".into(), claimable);
+    for remains in [Remains::Whole, Remains::Head] {
+        let finished = store.finished(remains, Timestamp::from_millis(u64::MAX), None, usize::MAX);
+        note(&mut account, format!("finished {remains:?}"), finished);
+    }
     runs.sort();
     runs.dedup();
     for run in runs {
         let loaded = store.load(&run);
         let generations = match &loaded {
-            Ok(Some(loaded)) => loaded.head.generation,
-            _ => 0,
+            Ok(Some(loaded)) => loaded.head.kept_from..loaded.head.generation + 1,
+            _ => 0..0,
         };
         note(&mut account, format!("load {run}"), loaded);
-        for generation in 1..=generations {
+        for generation in generations {
             let units = store.history(&run, generation, 1, usize::MAX);
             note(&mut account, format!("history {run} {generation}"), units);
             let attempts = store.attempts(&run, generation);
-            note(&mut account, format!("attempts {run} {generation}"), attempts);
+            note(
+                &mut account,
+                format!("attempts {run} {generation}"),
+                attempts,
+            );
         }
     }
     account
@@ -59,7 +67,10 @@ fn note<T: std::fmt::Debug>(account: &mut Account, what: String, answer: Result<
 
 fn digest(text: &str) -> String {
     let digest = Sha256::digest(text.as_bytes());
-    digest[..8].iter().map(|byte| format!("{byte:02x}")).collect()
+    digest[..8]
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 /// As lines.

@@ -190,7 +190,9 @@ pub(crate) fn look(
     if hung {
         return (Outcome::Hung, end_of(&err));
     }
-    let (class, detail) = said.and_then(|said| said.split_once(": ")).unwrap_or_default();
+    let (class, detail) = said
+        .and_then(|said| said.split_once(": "))
+        .unwrap_or_default();
     let outcome = match class {
         _ if !status.success() => Outcome::Died,
         "whole" => Outcome::Whole,
@@ -241,7 +243,9 @@ fn class(error: &OpenError) -> String {
         OpenError::Older { .. } => "Older".into(),
         other => format!("{other}"),
     };
-    let end = text.find([' ', '{', '(']).filter(|_| !text.starts_with("Io"));
+    let end = text
+        .find([' ', '{', '('])
+        .filter(|_| !text.starts_with("Io"));
     text[..end.unwrap_or(text.len())].to_owned()
 }
 

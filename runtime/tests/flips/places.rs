@@ -97,9 +97,9 @@ pub(crate) fn files(store: &Path) -> Vec<(Part, PathBuf)> {
     }
     found.sort();
     let is_segment = |path: &Path| path.extension().is_some_and(|extension| extension == "log");
-    let last = found.iter().rfind(|path| {
-        is_segment(path) && !frames(&fs::read(store.join(path)).unwrap()).is_empty()
-    });
+    let last = found
+        .iter()
+        .rfind(|path| is_segment(path) && !frames(&fs::read(store.join(path)).unwrap()).is_empty());
     let last = last.cloned();
     let part = |path: &PathBuf| match path.to_str().unwrap_or_default() {
         "sled/db" => Part::Db,
@@ -137,8 +137,14 @@ fn messages(segment: &[u8]) -> Vec<u64> {
         let (&first, rest) = bytes.split_first()?;
         let (number, more) = match first {
             0..=240 => (u64::from(first), 0),
-            241..=248 => (240 + 256 * (u64::from(first) - 241) + u64::from(*rest.first()?), 1),
-            249 => (2_288 + 256 * u64::from(*rest.first()?) + u64::from(*rest.get(1)?), 2),
+            241..=248 => (
+                240 + 256 * (u64::from(first) - 241) + u64::from(*rest.first()?),
+                1,
+            ),
+            249 => (
+                2_288 + 256 * u64::from(*rest.first()?) + u64::from(*rest.get(1)?),
+                2,
+            ),
             _ => {
                 let more = usize::from(first - 247);
                 let mut number = [0; 8];
@@ -156,7 +162,8 @@ fn messages(segment: &[u8]) -> Vec<u64> {
             break;
         }
         let mut rest = &message[5..];
-        let (Some(length), Some(_), Some(_)) = (number(&mut rest), number(&mut rest), number(&mut rest))
+        let (Some(length), Some(_), Some(_)) =
+            (number(&mut rest), number(&mut rest), number(&mut rest))
         else {
             break;
         };

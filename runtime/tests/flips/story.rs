@@ -11,17 +11,19 @@ use perennial::{ActivityOptions, Class, RunKey, Timestamp};
 use perennial_runtime::store::sled::Options;
 use perennial_runtime::store::{
     Ack, AttemptOutcome, AttemptRecord, BlockedChange, BlockedRecord, Changes, Commit, Create,
-    Created, Deliver, Durability, Head, MemoryStore, Owner, SledStore, Status, Store, StoreError,
-    Task, TaskChange, TimerChange,
+    Created, Deliver, Durability, Head, Keep, MemoryStore, Owner, Progress, Purge, SledStore,
+    Status, Store, StoreError, Task, TaskChange, TimerChange,
 };
 
 use crate::support::seeded::Seeded;
 
-/// Small segments, so that there are many of them. What is flipped here needs no device.
+/// Small segments, so that there are many of them, and sled is busy all the time. What is flipped here needs
+/// no device.
 pub(crate) fn options() -> Options {
     SledStore::options()
         .durability(Durability::Os)
         .segment(96 << 10)
+        .gather(200 << 10)
 }
 
 pub(crate) struct Story {
@@ -59,7 +61,11 @@ fn at(milliseconds: u64) -> Timestamp {
 }
 
 fn key(number: u64) -> RunKey {
-    let namespace = if number.is_multiple_of(5) { "other" } else { "default" };
+    let namespace = if number.is_multiple_of(5) {
+        "other"
+    } else {
+        "default"
+    };
     RunKey::new(
         namespace.parse().unwrap(),
         format!("order-{number}").parse().unwrap(),
@@ -113,7 +119,11 @@ impl Story {
             let head = &self.runs[&run].head;
             if head.status.is_finished() {
                 let generation = head.generation;
-                self.create(run, Some(generation));
+                if self.chance.percent(30) && self.runs[&run].tasks.is_empty() {
+                    self.purge(&run);
+                } else {
+                    self.create(run, Some(generation));
+                }
             } else if self.chance.percent(12) {
                 self.deliver(&run);
             } else if self.chance.percent(4) {
@@ -138,10 +148,7 @@ impl Story {
             },
         };
         let created = wait(|ack| self.store.create(create.clone(), ack)).unwrap();
-        assert_eq!(
-            wait(|ack| self.model.create(create, ack)).unwrap(),
-            created
-        );
+        assert_eq!(wait(|ack| self.model.create(create, ack)).unwrap(), created);
         let Created::New(head) = created else {
             panic!("{run} is there already")
         };
@@ -153,6 +160,23 @@ impl Story {
             operation: 0,
         });
         known.head = head;
+    }
+
+    /// Takes a finished run away. Its head stays, so it can begin anew.
+    fn purge(&mut self, run: &RunKey) {
+        let known = self.runs.get_mut(run).unwrap();
+        let purge = Purge {
+            run: run.clone(),
+            generation: known.head.generation,
+            sequence: known.head.sequence,
+            keep: Keep::Head,
+            at: at(6),
+            limit: 20,
+        };
+        // How much goes in a slice is each store's own.
+        while wait(|ack| self.store.purge(purge.clone(), ack)).unwrap() == Progress::More {}
+        while wait(|ack| self.model.purge(purge.clone(), ack)).unwrap() == Progress::More {}
+        (known.timers, known.rows) = (Vec::new(), Vec::new());
     }
 
     fn claim(&mut self, run: &RunKey) {
@@ -197,10 +221,14 @@ impl Story {
             known.operation += 1;
             known.tasks.push(known.operation);
             let size = chance.weighted(&[(9, 10), (1, 3_000)]);
-            changes.tasks.push(TaskChange::Put(task(known.operation, size)));
+            changes
+                .tasks
+                .push(TaskChange::Put(task(known.operation, size)));
         }
         if known.tasks.len() > 4 {
-            changes.tasks.push(TaskChange::Remove(known.tasks.remove(0)));
+            changes
+                .tasks
+                .push(TaskChange::Remove(known.tasks.remove(0)));
         }
         if chance.percent(20) {
             known.operation += 1;
@@ -243,8 +271,12 @@ impl Story {
         } else if known.head.blocked && chance.percent(30) {
             changes.blocked = Some(BlockedChange::Clear);
         }
-        if chance.percent(1) {
+        if chance.percent(2) {
             changes.status = Some(Status::Completed);
+            let open = std::mem::take(&mut known.tasks);
+            changes
+                .tasks
+                .extend(open.into_iter().map(TaskChange::Remove));
         }
         let commit = Commit {
             run: run.clone(),

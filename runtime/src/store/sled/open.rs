@@ -6,7 +6,8 @@
 //!    half-written snapshot is deleted.
 //! 4. sled, on a thread of its own and under a watch: it may panic, or never come to an end.
 //! 5. The journal from the commit on that sled has: what is in neither, or is not whole, is damage.
-//! 6. What sled holds against what it must hold: the newest records that it has taken over.
+//! 6. What sled holds against what it must hold: the newest records that it has taken over, and how many
+//!    there are of each kind, but for histories.
 //! 7. Only then the first writes: the journal goes on in a segment of its own.
 
 use std::fs;
@@ -29,6 +30,7 @@ use super::open_error::{Damage, OpenError};
 use super::overlay::Overlay;
 use super::problem::{guarded, panic_text};
 use super::state::{self, FORMAT, State, Unreadable};
+use super::taken::{self, Taken};
 use super::writer::{Shared, Writer};
 use super::{Durability, Options, check};
 use crate::store::StoreError;
@@ -95,17 +97,36 @@ impl Opening<'_> {
         let mut recovered =
             journal::recover(&journal, applied.commit).map_err(self.io("reading the journal"))?;
         self.check_journal(&before, applied.commit, &mut recovered)?;
+        if applied.commit > before.taken {
+            return Err(self.damaged(Damage::StateBehind {
+                noted: before.taken,
+                found: applied.commit,
+            }));
+        }
         recovered
             .settle(&journal)
             .map_err(self.io("syncing the journal"))?;
         let overlay = Overlay::new(db.clone());
-        for (commit, changed) in std::mem::take(&mut recovered.commits) {
+        let commits = std::mem::take(&mut recovered.commits);
+        let (taken, later): (Vec<_>, Vec<_>) = commits
+            .into_iter()
+            .partition(|(commit, _)| *commit <= before.taken);
+        for (commit, changed) in taken {
             overlay.show(commit, changed);
         }
+        // What sled may have a part of is below what comes after it.
+        overlay.take();
         let look = overlay.read(|view| {
             check::newest(view, &applied)?;
-            Ok((check::owners(view)?, check::runs(view)?))
+            taken::look(view, &before.tallies)
         });
+        if let Some(difference) = look.map_err(|error| self.record(error))? {
+            return Err(self.record(difference.into()));
+        }
+        for (commit, changed) in later {
+            overlay.show(commit, changed);
+        }
+        let look = overlay.read(|view| Ok((check::owners(view)?, check::runs(view)?)));
         let (owners, runs) = look.map_err(|error| self.record(error))?;
 
         let settings = journal::Settings {
@@ -124,6 +145,8 @@ impl Opening<'_> {
             clean: false,
             os: self.options.durability == Durability::Os,
             boot: state::boot(),
+            taken: before.taken,
+            tallies: before.tallies.clone(),
         };
         state
             .write(self.store)
@@ -131,10 +154,12 @@ impl Opening<'_> {
         folder::keep_copy(self.store)
             .map_err(self.io("keeping the copy from before the recovery"))?;
 
-        let progress = Progress::new(applied.commit, recovered.last, overlay.bytes());
+        let (bytes, much) = (overlay.bytes(), self.options.gather);
+        let progress = Progress::new(applied.commit, recovered.last, bytes, much);
         let shared = Arc::new(Shared {
             overlay,
             progress,
+            taken: Taken::new(before.taken, before.tallies),
             fail: AtomicBool::new(false),
         });
         let applier = Applier {
@@ -255,10 +280,12 @@ impl Opening<'_> {
         applied: u64,
         found: &mut Recovered,
     ) -> Result<(), OpenError> {
-        let acknowledged = before.commit;
+        // Before sled gets anything the journal has it, on the device.
+        let acknowledged = before.commit.max(before.taken);
         let broken = found.broken.as_ref().map(|broken| match *broken {
             Broken::Header { segment } => Damage::JournalHeader { segment },
             Broken::Segment { segment } => Damage::JournalSegment { segment },
+            Broken::Short { segment } => Damage::JournalShort { segment },
             Broken::Commit { segment, commit } => Damage::JournalCommit { segment, commit },
         });
         let Some(begins_after) = found.before else {
@@ -280,7 +307,11 @@ impl Opening<'_> {
             }));
         }
         // What was only in the memory of a system that is gone was not promised to be there.
-        if before.os && !before.clean && before.boot != state::boot() && found.last >= applied {
+        if before.os
+            && !before.clean
+            && before.boot != state::boot()
+            && found.last >= applied.max(before.taken)
+        {
             let broken = found.broken.take();
             if broken.is_some() || found.last < acknowledged {
                 tracing::warn!(
