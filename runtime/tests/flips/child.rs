@@ -10,7 +10,6 @@ use std::time::Duration;
 use perennial_runtime::store::{OpenError, Store as _, StoreError};
 
 use crate::account::{self, Account};
-use crate::places::Damage;
 use crate::story::{Story, options};
 
 const FOLDER: &str = "PERENNIAL_TEST_FLIPS_FOLDER";
@@ -148,14 +147,8 @@ impl Outcome {
     ];
 }
 
-/// Damages a store and looks at it, in a process of its own. Gives what came out, and what it said.
-pub(crate) fn look(
-    folder: &Path,
-    expected: &Path,
-    damage: &Damage,
-    patience: Duration,
-) -> (Outcome, String) {
-    damage.apply(folder);
+/// Looks at a store in a process of its own. Gives what came out, and what it said.
+pub(crate) fn look(folder: &Path, expected: &Path, patience: Duration) -> (Outcome, String) {
     let mut child = command("child::looks", folder, expected)
         .stderr(Stdio::piped())
         .spawn()
