@@ -3,6 +3,9 @@
 
 pub mod clock;
 pub mod held;
+#[cfg(target_os = "linux")]
+pub mod mount;
+pub mod process;
 pub mod seeded;
 
 use std::sync::Arc;

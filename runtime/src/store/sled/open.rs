@@ -28,7 +28,7 @@ use super::journal::{self, Broken, Journal, Recovered};
 use super::lock::{self, Lock, NotLocked};
 use super::open_error::{Damage, OpenError};
 use super::overlay::Overlay;
-use super::problem::{guarded, panic_text};
+use super::problem::{REFUSED, guarded, is_refusal, panic_text};
 use super::state::{self, FORMAT, State, Unreadable};
 use super::taken::{self, Taken};
 use super::writer::{Shared, Writer};
@@ -269,8 +269,10 @@ impl Opening<'_> {
             .path(sled)
             .cache_capacity(self.options.cache)
             .flush_every_ms(Some(FLUSH_EVERY_MS));
-        watch(lock, self.options.patience, move || config.open())
-            .map_err(|damage| self.damaged(damage))
+        watch(lock, self.options.patience, move || config.open()).map_err(|error| match error {
+            NotOpened::Damaged(damage) => self.damaged(damage),
+            NotOpened::Refused(error) => self.io("opening sled")(error),
+        })
     }
 
     /// Holds what sled and the journal have against each other, and against what was acknowledged.
@@ -341,6 +343,11 @@ impl Opening<'_> {
     }
 
     fn record(&self, error: StoreError) -> OpenError {
+        if let StoreError::Io { what, error } = &error
+            && what == REFUSED
+        {
+            return self.io("reading what sled has")(error);
+        }
         self.damaged(Damage::Record { error })
     }
 
@@ -363,13 +370,21 @@ impl Opening<'_> {
     }
 }
 
+/// Why sled was not opened.
+#[derive(Debug)]
+enum NotOpened {
+    Damaged(Damage),
+    /// The system said no.
+    Refused(String),
+}
+
 /// Runs `open` on a thread of its own, for at most `patience`. If it does not come to an end, the lock stays
 /// with it: nobody else may touch what it may still be writing.
 fn watch(
     lock: Lock,
     patience: Duration,
     open: impl FnOnce() -> ::sled::Result<Db> + Send + 'static,
-) -> Result<(Db, Lock), Damage> {
+) -> Result<(Db, Lock), NotOpened> {
     let (done, opened) = mpsc::sync_channel(1);
     let lock = Arc::new(Mutex::new(Some(lock)));
     let held = Arc::clone(&lock);
@@ -379,30 +394,29 @@ fn watch(
             let result = catch_unwind(AssertUnwindSafe(open));
             let _ = done.send(match result {
                 Ok(Ok(db)) => Ok(db),
-                Ok(Err(error)) => Err(Damage::Refused {
+                Ok(Err(error)) if is_refusal(&error) => Err(NotOpened::Refused(error.to_string())),
+                Ok(Err(error)) => Err(NotOpened::Damaged(Damage::Refused {
                     error: error.to_string(),
-                }),
-                Err(panic) => Err(Damage::Panicked {
+                })),
+                Err(panic) => Err(NotOpened::Damaged(Damage::Panicked {
                     message: panic_text(&*panic),
-                }),
+                })),
             });
             drop(held);
         });
-    spawned.map_err(|error| Damage::Refused {
-        error: error.to_string(),
-    })?;
+    spawned.map_err(|error| NotOpened::Refused(error.to_string()))?;
+    let silent = || NotOpened::Damaged(Damage::Silent { waited: patience });
     match opened.recv_timeout(patience) {
         Ok(result) => {
             // Also when it failed: the thread may take a moment to end.
             let lock = lock.lock().unwrap_or_else(PoisonError::into_inner).take();
             let db = result?;
-            lock.map(|lock| (db, lock))
-                .ok_or(Damage::Silent { waited: patience })
+            lock.map(|lock| (db, lock)).ok_or_else(silent)
         }
-        Err(RecvTimeoutError::Timeout) => Err(Damage::Silent { waited: patience }),
-        Err(RecvTimeoutError::Disconnected) => Err(Damage::Panicked {
+        Err(RecvTimeoutError::Timeout) => Err(silent()),
+        Err(RecvTimeoutError::Disconnected) => Err(NotOpened::Damaged(Damage::Panicked {
             message: "the thread ended".into(),
-        }),
+        })),
     }
 }
 
@@ -419,8 +433,11 @@ mod tests {
         (folder, lock)
     }
 
-    fn refused(found: Result<(Db, Lock), Damage>) -> Damage {
-        found.map(drop).unwrap_err()
+    fn refused(found: Result<(Db, Lock), NotOpened>) -> Damage {
+        match found.map(drop).unwrap_err() {
+            NotOpened::Damaged(damage) => damage,
+            NotOpened::Refused(error) => panic!("{error}"),
+        }
     }
 
     #[test]
@@ -443,6 +460,19 @@ mod tests {
             Err(::sled::Error::ReportableBug("broken".into()))
         }));
         assert!(matches!(found, Damage::Refused { error } if error.contains("broken")));
+    }
+
+    #[test]
+    fn a_refusal_of_the_system_is_no_damage() {
+        let kinds = [
+            std::io::ErrorKind::StorageFull,
+            std::io::ErrorKind::ReadOnlyFilesystem,
+        ];
+        for kind in kinds {
+            let (_folder, lock) = lock();
+            let found = watch(lock, LONG, move || Err(::sled::Error::Io(kind.into())));
+            assert!(matches!(found, Err(NotOpened::Refused(_))), "{kind}");
+        }
     }
 
     /// It may still be writing, so nobody else may open the store.
