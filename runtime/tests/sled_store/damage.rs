@@ -2,11 +2,15 @@
 
 use std::fs;
 
-use perennial::wire::{RecordError, RecordWriter};
+use perennial::wire::{RecordError, RecordWriter, open};
+use perennial::{ActivityOptions, Class, Timestamp};
 use perennial_runtime::store::sled::{Damage, Tamper};
-use perennial_runtime::store::{OpenError, StoreError};
+use perennial_runtime::store::{
+    AttemptOutcome, AttemptRecord, Changes, Commit, OpenError, Store as _, StoreError, Task,
+    TaskChange, TimerChange,
+};
 
-use crate::world::{World, begin, commit, copy, run, sequence};
+use crate::world::{World, begin, commit, commit_of, copy, large_unit, run, sequence, unit, wait};
 
 fn damage(world: &World) -> Damage {
     match world.refusal() {
@@ -30,7 +34,7 @@ fn a_store_of_newer_software_is_told_apart() {
         OpenError::Newer {
             folder: world.path(),
             format: 99,
-            understood: 2
+            understood: 3
         }
     );
     insta::assert_snapshot!(world.text(&error));
@@ -143,6 +147,87 @@ fn a_damaged_newest_record_is_noticed_when_the_store_is_opened() {
     }
 }
 
+/// sled opens without a word when it has lost a part of its file, or has an older version of it.
+#[test]
+fn any_record_that_is_lost_or_older_is_noticed_at_the_opening_or_when_it_is_asked_for() {
+    let world = World::new();
+    let store = world.open();
+    for order in ["order-1", "order-2"] {
+        begin(&store, &run(order));
+        for number in 1..=100 {
+            commit(&store, &run(order), number).unwrap();
+        }
+    }
+    let deadline = Timestamp::from_millis(9);
+    let beside = Commit {
+        sequence: 100,
+        changes: Changes {
+            tasks: vec![TaskChange::Put(task(1))],
+            timers: vec![TimerChange::Put {
+                operation: 2,
+                deadline,
+            }],
+            attempts: vec![AttemptRecord {
+                operation: 1,
+                attempt: 1,
+                outcome: AttemptOutcome::Lost,
+                at: deadline,
+            }],
+            ..Changes::default()
+        },
+        ..commit_of(&run("order-1"), unit(101))
+    };
+    wait(|ack| store.commit(beside, ack)).unwrap();
+    wait(|ack| store.commit(commit_of(&run("order-2"), large_unit(101, 20_000)), ack)).unwrap();
+    drop(store);
+    // The journal has let go of all this, and other records are the newest.
+    let store = world.open();
+    let other = run("order-3");
+    begin(&store, &other);
+    for number in 1..=100 {
+        commit(&store, &other, number).unwrap();
+    }
+    drop(store);
+    drop(world.open());
+    let mut kinds = Vec::new();
+    world.in_sled(|db| {
+        let key = |entry: sled::Result<(sled::IVec, sled::IVec)>| entry.unwrap().0[0];
+        kinds = db.iter().map(key).collect();
+        kinds.dedup();
+    });
+    assert_eq!(kinds, b"acdmruw");
+    for kind in kinds {
+        for older in [false, true] {
+            let copied = World::new();
+            copy(&world.path(), &copied.path());
+            copied.in_sled(|db| {
+                let (key, value) = db.scan_prefix([kind]).next().unwrap().unwrap();
+                if older {
+                    // A whole record, and another one.
+                    let (_, other) = db.scan_prefix([kind]).next_back().unwrap().unwrap();
+                    let other = if other == value {
+                        RecordWriter::new(1).finish()
+                    } else {
+                        other.to_vec()
+                    };
+                    db.insert(key, other).unwrap();
+                } else {
+                    db.remove(key).unwrap();
+                }
+            });
+            let kind = char::from(kind);
+            match copied.try_open() {
+                Err(error) => assert!(matches!(error, OpenError::Damaged { .. }), "{error}"),
+                Ok(store) => {
+                    assert!("acu".contains(kind), "{kind} is looked at at the opening");
+                    let report = store.verify().unwrap();
+                    assert!(!report.is_whole(), "{kind} is gone, and nobody says so");
+                }
+            }
+        }
+    }
+}
+
 /// What was acknowledged does not depend on sled before the journal has let go of it.
 #[test]
 fn what_sled_loses_and_the_journal_has_is_no_damage() {
@@ -160,6 +245,22 @@ fn what_sled_loses_and_the_journal_has_is_no_damage() {
     let store = world.open();
     assert_eq!(sequence(&store, &run("order-42")), 5);
     assert!(store.verify().unwrap().is_whole());
+}
+
+fn task(operation: u64) -> Task {
+    Task {
+        operation,
+        generation: 1,
+        unit: 1,
+        name: "charge".into(),
+        options: ActivityOptions::new(Class::Pure),
+        attempt: 1,
+        lost: 0,
+        started: None,
+        not_before: Timestamp::default(),
+        scheduled: Timestamp::default(),
+        last_failure: None,
+    }
 }
 
 fn segment(world: &World) -> std::path::PathBuf {
@@ -202,7 +303,13 @@ fn a_journal_that_is_gone_or_changed_is_noticed() {
         let bytes = fs::read(segment(world)).unwrap();
         fs::write(segment(world), &bytes[..4_096]).unwrap();
     });
-    assert!(matches!(short, Damage::JournalBehind { .. }), "{short}");
+    assert!(matches!(short, Damage::JournalShort { .. }), "{short}");
+    let behind = noticed(&|world| {
+        let mut bytes = fs::read(segment(world)).unwrap();
+        bytes[4_096..].fill(0);
+        fs::write(segment(world), bytes).unwrap();
+    });
+    assert!(matches!(behind, Damage::JournalBehind { .. }), "{behind}");
 }
 
 /// With `Os` the end of the journal was in the memory of the system alone.
@@ -213,17 +320,27 @@ fn what_a_power_cut_may_take_with_os_is_no_damage_and_what_it_may_not_is() {
     for number in 6..=9 {
         commit(&store, &run("order-42"), number).unwrap();
     }
+    // It is refused, and by then the last frame has its mark.
+    commit(&store, &run("order-42"), 6).unwrap_err();
     // As it is while the process lives; the last frame is then damaged.
     let cut = |boot: &str, os: bool| {
         let copied = World::new();
         copy(&world.path(), &copied.path());
         fs::remove_file(copied.file("perennial.lock")).unwrap();
+        let before = fs::read(copied.file("perennial.state")).unwrap();
+        let (_, mut fields) = open(&before, 1).unwrap();
         let mut state = RecordWriter::new(1);
-        state.fields().number(1, 2);
-        state.fields().number(2, 11);
-        state.fields().number(3, 0);
-        state.fields().number(4, os.into());
-        state.fields().text(5, boot);
+        while let Some((field, content)) = fields.next_field().unwrap() {
+            match field {
+                2 => state.fields().number(2, 11),
+                4 => state.fields().number(4, os.into()),
+                5 => state.fields().text(5, boot),
+                7 => state.fields().bytes(7, content.bytes("tallies").unwrap()),
+                field => state
+                    .fields()
+                    .number(field, content.number("a number").unwrap()),
+            }
+        }
         fs::write(copied.file("perennial.state"), state.finish()).unwrap();
         let segment = segment(&copied);
         let mut bytes = fs::read(&segment).unwrap();

@@ -3,6 +3,10 @@
 
 pub mod clock;
 pub mod held;
+#[cfg(target_os = "linux")]
+pub mod mount;
+pub mod process;
+pub mod seeded;
 
 use std::sync::Arc;
 
@@ -26,4 +30,19 @@ pub fn folder_for_sync(name: &str) -> std::path::PathBuf {
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).unwrap();
     folder
+}
+
+/// How often a harness does what it does: `short` in the tests, and what the variable says in the long form
+/// (`.ci/harness`).
+pub fn rounds(variable: &str, short: u64) -> u64 {
+    let Ok(text) = std::env::var(variable) else {
+        return short;
+    };
+    text.parse()
+        .unwrap_or_else(|_| panic!("{variable} is to be a number, not {text:?}"))
+}
+
+/// The choices of a harness: another seed shows other places.
+pub fn seed() -> u64 {
+    rounds("PERENNIAL_SEED", 1)
 }

@@ -4,6 +4,7 @@
 //! sled's own batches need not be whole: until the record of what it has taken over says so, everything is
 //! done again from the journal, and doing it twice does no harm.
 
+use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -17,16 +18,17 @@ use super::keys::{self, Key};
 use super::overlay::{Layer, Overlay, failed};
 use super::problem::{guarded, sled_error};
 use super::state::State;
+use super::taken::Held;
 use super::value::{self, Body, content};
 use super::writer::Shared;
 use crate::store::StoreError;
 
 /// With so many bytes gathered it goes to work.
-const MUCH: usize = 8 << 20;
-/// Or with so many in the journal, where the same keys are written again and again.
-const MUCH_JOURNAL: u64 = 32 << 20;
-/// With so many the writer waits for it.
-const TOO_MUCH: usize = 64 << 20;
+pub(super) const MUCH: usize = 8 << 20;
+/// Or with so many times as much in the journal, where the same keys are written again and again.
+const MUCH_JOURNAL: u64 = 4;
+/// With so many times as much the writer waits for it.
+const TOO_MUCH: usize = 8;
 /// And after so long without a write.
 const QUIET: Duration = Duration::from_secs(1);
 /// After so long without a write the file beside sled learns of the last commit.
@@ -62,10 +64,12 @@ struct Gathered {
     closing: bool,
     /// sled failed.
     failed: Option<String>,
+    /// [`MUCH`], but for tests.
+    much: usize,
 }
 
 impl Progress {
-    pub(super) fn new(applied: u64, commit: u64, bytes: usize) -> Self {
+    pub(super) fn new(applied: u64, commit: u64, bytes: usize, much: usize) -> Self {
         let state = Gathered {
             bytes,
             journal: 0,
@@ -74,6 +78,7 @@ impl Progress {
             applied,
             closing: false,
             failed: None,
+            much,
         };
         Self {
             state: Mutex::new(state),
@@ -117,13 +122,13 @@ impl Progress {
     /// Whether sled is so far behind that nothing more is to be written.
     pub(super) fn is_too_much(&self) -> bool {
         let state = self.state();
-        state.bytes > TOO_MUCH && state.failed.is_none()
+        state.is_too_much() && state.failed.is_none()
     }
 
     /// Waits while sled is too far behind.
     pub(super) fn wait_for_applier(&self) {
         let mut state = self.state();
-        while state.bytes > TOO_MUCH && state.failed.is_none() {
+        while state.is_too_much() && state.failed.is_none() {
             state = self.wait(state);
         }
     }
@@ -142,7 +147,11 @@ impl Progress {
 
 impl Gathered {
     fn is_much(&self) -> bool {
-        self.bytes >= MUCH || self.journal >= MUCH_JOURNAL
+        self.bytes >= self.much || self.journal / MUCH_JOURNAL >= self.much as u64
+    }
+
+    fn is_too_much(&self) -> bool {
+        self.bytes / TOO_MUCH > self.much
     }
 }
 
@@ -207,24 +216,28 @@ impl Applier {
                 return Ok(());
             }
             noted = Instant::now();
-            self.note(commit);
+            if commit > self.state.commit {
+                self.note(commit);
+            }
         }
     }
 
     /// Carries everything over that has gathered by now; when the store is closing, everything that there is.
     fn apply_all(&mut self, closing: bool) -> Result<(), StoreError> {
-        while let Some(layer) = self.shared.overlay.take() {
-            if self.state.os {
-                // sled's writes are on the device at once; it must not have what the journal may yet lose.
-                journal::sync_all(&journal::folder(&self.store)).map_err(|error| {
-                    StoreError::Io {
-                        what: "the journal could not be synced".into(),
-                        error: error.to_string(),
-                    }
-                })?;
+        let shared = Arc::clone(&self.shared);
+        loop {
+            let mut taken = shared.taken.held();
+            let Some(layer) = shared.overlay.take() else {
+                break;
+            };
+            // What was found at the opening and may be in sled already is counted.
+            if layer.commit > taken.commit {
+                taken.add(&self.db, &layer)?;
+                self.promise(&taken)?;
             }
             self.applied = guarded(|| apply(&self.db, &layer, &self.applied))?;
-            self.shared.overlay.applied();
+            shared.overlay.applied();
+            drop(taken);
             let mut state = self.shared.progress.state();
             state.applied = layer.commit;
             state.bytes = self.shared.overlay.bytes();
@@ -238,6 +251,25 @@ impl Applier {
         let mut state = self.shared.progress.state();
         state.bytes = self.shared.overlay.bytes();
         Ok(())
+    }
+
+    /// Tells the file beside sled what sled is about to have. sled's writes are on the device at once; it must
+    /// not have what the journal may yet lose.
+    fn promise(&mut self, taken: &Held) -> Result<(), StoreError> {
+        let io = |what: &str, error: io::Error| StoreError::Io {
+            what: what.into(),
+            error: error.to_string(),
+        };
+        if self.state.os {
+            journal::sync_all(&journal::folder(&self.store))
+                .map_err(|error| io("the journal could not be synced", error))?;
+        }
+        self.state.commit = self.state.commit.max(taken.commit);
+        self.state.taken = taken.commit;
+        self.state.tallies.clone_from(&taken.tallies);
+        self.state
+            .write(&self.store)
+            .map_err(|error| io("`perennial.state` could not be written", error))
     }
 
     /// The state first: a subscriber to logs may panic.

@@ -66,6 +66,26 @@ pub(super) fn newest(view: &View<'_>, applied: &Applied) -> Result<(), StoreErro
     Ok(())
 }
 
+/// The words for records of a kind, by the first byte of their keys.
+pub(super) fn kind_name(kind: u8) -> &'static str {
+    match kind {
+        keys::RUN => "heads of runs",
+        keys::WORK => "index entries of runs with something to do",
+        keys::UNIT => "units of histories",
+        keys::END => "ends of generations",
+        keys::ATTEMPT => "attempts",
+        keys::TASK => "tasks",
+        keys::ROW => "rows of queues",
+        keys::TIMER => "timers",
+        keys::BLOCKED => "blocked records",
+        keys::DUE => "index entries of timers",
+        keys::FINISHED => "index entries of finished runs",
+        keys::RESTORING => "restores",
+        keys::CHUNK => "chunks",
+        _ => "other records",
+    }
+}
+
 /// The words for a key.
 fn place_of(key: &[u8]) -> String {
     let number = || keys::last_number(key).unwrap_or_default();

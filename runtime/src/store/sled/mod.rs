@@ -12,8 +12,9 @@
 //!   not kept.
 //! - Every record has a version, a checksum and the number of its commit; commits are numbered without
 //!   gaps, and each frame of the journal names the one before it. A file beside both knows a commit that
-//!   was acknowledged. A sled or a journal that knows less, is empty, panics or does not answer is
-//!   [`OpenError::Damaged`]: never an empty store.
+//!   was acknowledged, and how many records of each kind sled has taken over, with a sum over them. A sled
+//!   or a journal that knows less, is empty, panics or does not answer is [`OpenError::Damaged`]: never an
+//!   empty store.
 //! - When a write fails, the store closes itself and says so. Nothing is tried twice.
 //!
 //! After a stop without closing, sled's file is copied aside before sled changes it (`db.before-recovery`,
@@ -40,6 +41,8 @@ mod resolve;
 mod restore;
 mod run;
 mod state;
+mod taken;
+mod tally;
 mod tamper;
 mod value;
 mod writer;
@@ -90,6 +93,7 @@ pub struct Options {
     patience: Duration,
     max_copy: u64,
     segment: u64,
+    gather: usize,
 }
 
 impl Default for Options {
@@ -100,6 +104,7 @@ impl Default for Options {
             patience: Duration::from_secs(60),
             max_copy: folder::MAX_COPY,
             segment: journal::SEGMENT,
+            gather: apply::MUCH,
         }
     }
 }
@@ -132,6 +137,14 @@ impl Options {
     #[must_use]
     pub fn segment(mut self, bytes: u64) -> Self {
         self.segment = bytes;
+        self
+    }
+
+    /// For tests: how much gathers before sled takes it over, in bytes.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn gather(mut self, bytes: usize) -> Self {
+        self.gather = bytes;
         self
     }
 
@@ -227,6 +240,9 @@ impl SledStore {
     /// When the store is closed, or sled fails. What is damaged stands in the report.
     pub fn verify(&self) -> Result<Report, StoreError> {
         let mut report = Report::default();
+        if let Some(difference) = self.shared.taken.verify(&self.shared.overlay)? {
+            report.note(difference.into());
+        }
         let mut after = None;
         loop {
             let (last, runs) = self

@@ -6,7 +6,8 @@
 //!    half-written snapshot is deleted.
 //! 4. sled, on a thread of its own and under a watch: it may panic, or never come to an end.
 //! 5. The journal from the commit on that sled has: what is in neither, or is not whole, is damage.
-//! 6. What sled holds against what it must hold: the newest records that it has taken over.
+//! 6. What sled holds against what it must hold: the newest records that it has taken over, and how many
+//!    there are of each kind, but for histories.
 //! 7. Only then the first writes: the journal goes on in a segment of its own.
 
 use std::fs;
@@ -27,8 +28,9 @@ use super::journal::{self, Broken, Journal, Recovered};
 use super::lock::{self, Lock, NotLocked};
 use super::open_error::{Damage, OpenError};
 use super::overlay::Overlay;
-use super::problem::{guarded, panic_text};
+use super::problem::{REFUSED, guarded, is_refusal, panic_text};
 use super::state::{self, FORMAT, State, Unreadable};
+use super::taken::{self, Taken};
 use super::writer::{Shared, Writer};
 use super::{Durability, Options, check};
 use crate::store::StoreError;
@@ -97,17 +99,36 @@ impl Opening<'_> {
         let mut recovered =
             journal::recover(&journal, applied.commit).map_err(self.io("reading the journal"))?;
         self.check_journal(&before, applied.commit, &mut recovered)?;
+        if applied.commit > before.taken {
+            return Err(self.damaged(Damage::StateBehind {
+                noted: before.taken,
+                found: applied.commit,
+            }));
+        }
         recovered
             .settle(&journal)
             .map_err(self.io("syncing the journal"))?;
         let overlay = Overlay::new(db.clone());
-        for (commit, changed) in std::mem::take(&mut recovered.commits) {
+        let commits = std::mem::take(&mut recovered.commits);
+        let (taken, later): (Vec<_>, Vec<_>) = commits
+            .into_iter()
+            .partition(|(commit, _)| *commit <= before.taken);
+        for (commit, changed) in taken {
             overlay.show(commit, changed);
         }
+        // What sled may have a part of is below what comes after it.
+        overlay.take();
         let look = overlay.read(|view| {
             check::newest(view, &applied)?;
-            Ok((check::owners(view)?, check::runs(view)?))
+            taken::look(view, &before.tallies)
         });
+        if let Some(difference) = look.map_err(|error| self.record(error))? {
+            return Err(self.record(difference.into()));
+        }
+        for (commit, changed) in later {
+            overlay.show(commit, changed);
+        }
+        let look = overlay.read(|view| Ok((check::owners(view)?, check::runs(view)?)));
         let (owners, runs) = look.map_err(|error| self.record(error))?;
 
         let settings = journal::Settings {
@@ -126,6 +147,8 @@ impl Opening<'_> {
             clean: false,
             os: self.options.durability == Durability::Os,
             boot: state::boot(),
+            taken: before.taken,
+            tallies: before.tallies.clone(),
         };
         state
             .write(self.store)
@@ -133,10 +156,12 @@ impl Opening<'_> {
         folder::keep_copy(self.store)
             .map_err(self.io("keeping the copy from before the recovery"))?;
 
-        let progress = Progress::new(applied.commit, recovered.last, overlay.bytes());
+        let (bytes, much) = (overlay.bytes(), self.options.gather);
+        let progress = Progress::new(applied.commit, recovered.last, bytes, much);
         let shared = Arc::new(Shared {
             overlay,
             progress,
+            taken: Taken::new(before.taken, before.tallies),
             fail: AtomicBool::new(false),
         });
         let applier = Applier {
@@ -246,8 +271,10 @@ impl Opening<'_> {
             .path(sled)
             .cache_capacity(self.options.cache)
             .flush_every_ms(Some(FLUSH_EVERY_MS));
-        watch(lock, self.options.patience, move || config.open())
-            .map_err(|damage| self.damaged(damage))
+        watch(lock, self.options.patience, move || config.open()).map_err(|error| match error {
+            NotOpened::Damaged(damage) => self.damaged(damage),
+            NotOpened::Refused(error) => self.io("opening sled")(error),
+        })
     }
 
     /// Holds what sled and the journal have against each other, and against what was acknowledged.
@@ -257,10 +284,12 @@ impl Opening<'_> {
         applied: u64,
         found: &mut Recovered,
     ) -> Result<(), OpenError> {
-        let acknowledged = before.commit;
+        // Before sled gets anything the journal has it, on the device.
+        let acknowledged = before.commit.max(before.taken);
         let broken = found.broken.as_ref().map(|broken| match *broken {
             Broken::Header { segment } => Damage::JournalHeader { segment },
             Broken::Segment { segment } => Damage::JournalSegment { segment },
+            Broken::Short { segment } => Damage::JournalShort { segment },
             Broken::Commit { segment, commit } => Damage::JournalCommit { segment, commit },
         });
         let Some(begins_after) = found.before else {
@@ -282,7 +311,11 @@ impl Opening<'_> {
             }));
         }
         // What was only in the memory of a system that is gone was not promised to be there.
-        if before.os && !before.clean && before.boot != state::boot() && found.last >= applied {
+        if before.os
+            && !before.clean
+            && before.boot != state::boot()
+            && found.last >= applied.max(before.taken)
+        {
             let broken = found.broken.take();
             if broken.is_some() || found.last < acknowledged {
                 tracing::warn!(
@@ -312,6 +345,11 @@ impl Opening<'_> {
     }
 
     fn record(&self, error: StoreError) -> OpenError {
+        if let StoreError::Io { what, error } = &error
+            && what == REFUSED
+        {
+            return self.io("reading what sled has")(error);
+        }
         self.damaged(Damage::Record { error })
     }
 
@@ -334,13 +372,21 @@ impl Opening<'_> {
     }
 }
 
+/// Why sled was not opened.
+#[derive(Debug)]
+enum NotOpened {
+    Damaged(Damage),
+    /// The system said no.
+    Refused(String),
+}
+
 /// Runs `open` on a thread of its own, for at most `patience`. If it does not come to an end, the lock stays
 /// with it: nobody else may touch what it may still be writing.
 fn watch(
     lock: Lock,
     patience: Duration,
     open: impl FnOnce() -> ::sled::Result<Db> + Send + 'static,
-) -> Result<(Db, Lock), Damage> {
+) -> Result<(Db, Lock), NotOpened> {
     let (done, opened) = mpsc::sync_channel(1);
     let lock = Arc::new(Mutex::new(Some(lock)));
     let held = Arc::clone(&lock);
@@ -350,30 +396,29 @@ fn watch(
             let result = catch_unwind(AssertUnwindSafe(open));
             let _ = done.send(match result {
                 Ok(Ok(db)) => Ok(db),
-                Ok(Err(error)) => Err(Damage::Refused {
+                Ok(Err(error)) if is_refusal(&error) => Err(NotOpened::Refused(error.to_string())),
+                Ok(Err(error)) => Err(NotOpened::Damaged(Damage::Refused {
                     error: error.to_string(),
-                }),
-                Err(panic) => Err(Damage::Panicked {
+                })),
+                Err(panic) => Err(NotOpened::Damaged(Damage::Panicked {
                     message: panic_text(&*panic),
-                }),
+                })),
             });
             drop(held);
         });
-    spawned.map_err(|error| Damage::Refused {
-        error: error.to_string(),
-    })?;
+    spawned.map_err(|error| NotOpened::Refused(error.to_string()))?;
+    let silent = || NotOpened::Damaged(Damage::Silent { waited: patience });
     match opened.recv_timeout(patience) {
         Ok(result) => {
             // Also when it failed: the thread may take a moment to end.
             let lock = lock.lock().unwrap_or_else(PoisonError::into_inner).take();
             let db = result?;
-            lock.map(|lock| (db, lock))
-                .ok_or(Damage::Silent { waited: patience })
+            lock.map(|lock| (db, lock)).ok_or_else(silent)
         }
-        Err(RecvTimeoutError::Timeout) => Err(Damage::Silent { waited: patience }),
-        Err(RecvTimeoutError::Disconnected) => Err(Damage::Panicked {
+        Err(RecvTimeoutError::Timeout) => Err(silent()),
+        Err(RecvTimeoutError::Disconnected) => Err(NotOpened::Damaged(Damage::Panicked {
             message: "the thread ended".into(),
-        }),
+        })),
     }
 }
 
@@ -390,8 +435,11 @@ mod tests {
         (folder, lock)
     }
 
-    fn refused(found: Result<(Db, Lock), Damage>) -> Damage {
-        found.map(drop).unwrap_err()
+    fn refused(found: Result<(Db, Lock), NotOpened>) -> Damage {
+        match found.map(drop).unwrap_err() {
+            NotOpened::Damaged(damage) => damage,
+            NotOpened::Refused(error) => panic!("{error}"),
+        }
     }
 
     #[test]
@@ -414,6 +462,19 @@ mod tests {
             Err(::sled::Error::ReportableBug("broken".into()))
         }));
         assert!(matches!(found, Damage::Refused { error } if error.contains("broken")));
+    }
+
+    #[test]
+    fn a_refusal_of_the_system_is_no_damage() {
+        let kinds = [
+            std::io::ErrorKind::StorageFull,
+            std::io::ErrorKind::ReadOnlyFilesystem,
+        ];
+        for kind in kinds {
+            let (_folder, lock) = lock();
+            let found = watch(lock, LONG, move || Err(::sled::Error::Io(kind.into())));
+            assert!(matches!(found, Err(NotOpened::Refused(_))), "{kind}");
+        }
     }
 
     /// It may still be writing, so nobody else may open the store.

@@ -78,6 +78,13 @@ pub enum Damage {
         /// Why.
         problem: RecordError,
     },
+    /// The file that says what must be in the store is older than the rest of it.
+    StateBehind {
+        /// The last commit that, by this file, sled may have anything of.
+        noted: u64,
+        /// The last that it has.
+        found: u64,
+    },
     /// sled holds nothing.
     Empty {
         /// A commit that was acknowledged.
@@ -105,6 +112,11 @@ pub enum Damage {
         /// Its number.
         segment: u64,
     },
+    /// A segment of the journal is shorter than it was made.
+    JournalShort {
+        /// Its number.
+        segment: u64,
+    },
     /// A commit in the journal was acknowledged and is not whole.
     JournalCommit {
         /// The number of the segment that it should be in.
@@ -119,7 +131,7 @@ pub enum Damage {
         /// The last that is there.
         found: u64,
     },
-    /// One of the newest records is damaged or missing.
+    /// Records are damaged or missing.
     Record {
         /// Which, and how.
         error: StoreError,
@@ -148,6 +160,10 @@ impl fmt::Display for Damage {
                 "`sled/db` is there, but not `perennial.state`, which says what must be in it",
             ),
             Self::StateUnreadable { problem } => write!(f, "`perennial.state`: {problem}"),
+            Self::StateBehind { noted, found } => write!(
+                f,
+                "`perennial.state` is older than the rest: it knows of commit {noted}, but sled has commit {found}"
+            ),
             Self::Empty { acknowledged } => {
                 write!(f, "it is empty, but commit {acknowledged} was acknowledged")
             }
@@ -170,6 +186,9 @@ impl fmt::Display for Damage {
             ),
             Self::JournalSegment { segment } => {
                 write!(f, "segment {segment} of its journal is missing")
+            }
+            Self::JournalShort { segment } => {
+                write!(f, "segment {segment} of its journal has been cut short")
             }
             Self::JournalCommit { segment, commit } => write!(
                 f,
@@ -300,6 +319,7 @@ mod tests {
         let damages = [
             Damage::StateMissing,
             Damage::StateUnreadable { problem: problem() },
+            Damage::StateBehind { noted: 3, found: 7 },
             Damage::Empty { acknowledged: 7 },
             Damage::Behind {
                 acknowledged: 7,
@@ -308,6 +328,7 @@ mod tests {
             Damage::JournalMissing { acknowledged: 7 },
             Damage::JournalHeader { segment: 2 },
             Damage::JournalSegment { segment: 2 },
+            Damage::JournalShort { segment: 2 },
             Damage::JournalCommit {
                 segment: 2,
                 commit: 7,

@@ -82,6 +82,22 @@ impl Overlay {
         &self,
         read: impl FnOnce(&View<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
+        self.look(true, read)
+    }
+
+    /// Looks at what sled has or is about to have: the upper layer is left out.
+    pub(super) fn read_taken<T>(
+        &self,
+        read: impl FnOnce(&View<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        self.look(false, read)
+    }
+
+    fn look<T>(
+        &self,
+        upper: bool,
+        read: impl FnOnce(&View<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
         let shown = self.read_lock();
         let db = shown.db.as_ref().map_err(|reason| StoreError::Closed {
             reason: reason.clone(),
@@ -89,7 +105,7 @@ impl Overlay {
         let view = View {
             db,
             layers: [
-                Some(&shown.upper.changed),
+                upper.then_some(&shown.upper.changed),
                 shown.lower.as_deref().map(|lower| &lower.changed),
             ],
         };

@@ -1,6 +1,7 @@
 //! Making store errors.
 
 use std::any::Any;
+use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use perennial::wire::RecordError;
@@ -11,12 +12,40 @@ pub(super) fn damaged(place: String, problem: RecordError) -> StoreError {
     StoreError::Damaged { place, problem }
 }
 
+/// What the system did when it said no to sled.
+pub(super) const REFUSED: &str = "the system refused it to sled";
+
 /// sled itself failed: the writer stops when it sees this one.
 pub(super) fn sled_error(error: &::sled::Error) -> StoreError {
+    let what = if is_refusal(error) {
+        REFUSED
+    } else {
+        "sled could not read the store"
+    };
     StoreError::Io {
-        what: "sled could not read the store".into(),
+        what: what.into(),
         error: error.to_string(),
     }
+}
+
+/// Whether it is the system that says no, and not sled that finds no sense in its files.
+pub(super) fn is_refusal(error: &::sled::Error) -> bool {
+    // Of what is said a second time sled keeps the kind alone.
+    const EIO: i32 = 5;
+    const ENFILE: i32 = 23;
+    const EMFILE: i32 = 24;
+    let ::sled::Error::Io(error) = error else {
+        return false;
+    };
+    matches!(
+        error.kind(),
+        ErrorKind::StorageFull
+            | ErrorKind::QuotaExceeded
+            | ErrorKind::FileTooLarge
+            | ErrorKind::ReadOnlyFilesystem
+            | ErrorKind::PermissionDenied
+            | ErrorKind::OutOfMemory
+    ) || (cfg!(unix) && matches!(error.raw_os_error(), Some(EIO | ENFILE | EMFILE)))
 }
 
 /// sled answers some damage with a panic; to our caller that is an error like any other.

@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use perennial::wire::{RecordError, RecordWriter, open};
 
 use super::folder;
+use super::tally::Tallies;
 
 /// The layout of stores that this program writes, and the highest that it understands.
-pub(super) const FORMAT: u64 = 2;
+pub(super) const FORMAT: u64 = 3;
 const STATE_VERSION: u8 = 1;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,6 +27,10 @@ pub(super) struct State {
     /// Names the start of the system that wrote this; empty where systems do not tell. What was only in a
     /// system's memory is gone with it.
     pub(super) boot: String,
+    /// The last commit that sled may have anything of.
+    pub(super) taken: u64,
+    /// What sled must hold when it has that commit.
+    pub(super) tallies: Tallies,
 }
 
 /// The name of this start of the system.
@@ -58,6 +63,7 @@ impl State {
         let (_, mut fields) = open(bytes, STATE_VERSION)?;
         let (mut format, mut commit, mut clean) = (None, None, None);
         let (mut os, mut boot) = (false, String::new());
+        let (mut taken, mut tallies) = (None, Tallies::default());
         while let Some((field, content)) = fields.next_field()? {
             match field {
                 1 => format = Some(content.number("format")?),
@@ -65,6 +71,8 @@ impl State {
                 3 => clean = Some(content.number("clean")? != 0),
                 4 => os = content.number("os")? != 0,
                 5 => content.text("boot")?.clone_into(&mut boot),
+                6 => taken = Some(content.number("taken")?),
+                7 => tallies.read(content.fields("tallies")?)?,
                 _ => {}
             }
         }
@@ -74,6 +82,9 @@ impl State {
             clean: clean.ok_or(RecordError::Malformed { field: "clean" })?,
             os,
             boot,
+            // Not in layouts that are refused.
+            taken: taken.unwrap_or_default(),
+            tallies,
         })
     }
 
@@ -86,6 +97,8 @@ impl State {
         fields.number(3, self.clean.into());
         fields.number(4, self.os.into());
         fields.text(5, &self.boot);
+        fields.number(6, self.taken);
+        self.tallies.write(7, &mut fields);
         let new = store.join("perennial.state.new");
         let mut file = File::create(&new)?;
         file.write_all(&record.finish())?;

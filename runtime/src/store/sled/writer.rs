@@ -18,6 +18,7 @@ use super::overlay::{Overlay, failed};
 use super::problem::guarded;
 use super::queue::Queue;
 use super::state::State;
+use super::taken::Taken;
 use crate::store::StoreError;
 use crate::store::acks;
 use crate::store::contract::{Ack, Commit, Create, Created, Deliver, Head, Owner};
@@ -121,6 +122,7 @@ impl Drain {
 pub(super) struct Shared {
     pub(super) overlay: Overlay,
     pub(super) progress: Progress,
+    pub(super) taken: Taken,
     /// For tests: the next write into the journal fails.
     pub(super) fail: AtomicBool,
 }
@@ -381,9 +383,12 @@ impl Writer {
         if failed {
             return Ok(());
         }
+        let taken = self.shared.taken.held();
         let state = State {
             commit: self.commit,
             clean: true,
+            taken: taken.commit,
+            tallies: taken.tallies.clone(),
             ..self.state.clone()
         };
         self.journal

@@ -11,7 +11,8 @@
 //! | | the body, and zeros up to a multiple of 8 |
 //!
 //! Numbers are little-endian. A *mark* is a frame without a body: the commit of its number was
-//! acknowledged. It is written without waiting for the device, where the next frame will stand.
+//! acknowledged. It is written without waiting for the device, into the next page after its frame, so that
+//! the loss of a sector does not take both. An *end* is one too: the segment was left for the next one.
 
 use std::collections::BTreeMap;
 
@@ -21,6 +22,7 @@ pub(super) const HEADER: usize = 32;
 const VERSION: u8 = 1;
 const COMMIT: u8 = 1;
 const MARK: u8 = 2;
+const END: u8 = 3;
 /// Frames begin at multiples of this.
 const ALIGN: usize = 8;
 
@@ -33,13 +35,24 @@ pub(super) struct Link {
     pub(super) before: u32,
 }
 
+/// What a frame says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// What a commit changes.
+    Commit,
+    /// The commit was acknowledged.
+    Mark,
+    /// It is the last of this segment, and there is another one.
+    End,
+}
+
 /// A frame that was read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frame<'a> {
     pub(super) link: Link,
     pub(super) checksum: u32,
     pub(super) body: &'a [u8],
-    pub(super) is_mark: bool,
+    pub(super) kind: Kind,
     /// Where the next one begins, counted from this one's beginning.
     pub(super) length: usize,
 }
@@ -64,6 +77,12 @@ pub(super) fn encode(buffer: &mut Vec<u8>, epoch: u64, link: Link, changed: &Cha
 /// Appends a mark.
 pub(super) fn encode_mark(buffer: &mut Vec<u8>, epoch: u64, link: Link) {
     let start = begin(buffer, MARK, epoch, link);
+    end(buffer, start);
+}
+
+/// Appends the end of a segment.
+pub(super) fn encode_end(buffer: &mut Vec<u8>, epoch: u64, link: Link) {
+    let start = begin(buffer, END, epoch, link);
     end(buffer, start);
 }
 
@@ -109,9 +128,15 @@ pub(super) fn read(bytes: &[u8], epoch: u64) -> Option<Frame<'_>> {
     let end = HEADER.checked_add(number(4) as usize)?;
     let frame = bytes.get(..end)?;
     let checksum = checksum(frame);
-    if checksum != number(28) || !matches!(header[2], COMMIT | MARK) {
+    if checksum != number(28) {
         return None;
     }
+    let kind = match header[2] {
+        COMMIT => Kind::Commit,
+        MARK => Kind::Mark,
+        END => Kind::End,
+        _ => return None,
+    };
     Some(Frame {
         link: Link {
             commit: long(16),
@@ -119,7 +144,7 @@ pub(super) fn read(bytes: &[u8], epoch: u64) -> Option<Frame<'_>> {
         },
         checksum,
         body: &frame[HEADER..],
-        is_mark: header[2] == MARK,
+        kind,
         length: end.next_multiple_of(ALIGN),
     })
 }
@@ -219,7 +244,7 @@ mod tests {
                 before: 9
             }
         );
-        assert_eq!((read.length, read.is_mark), (bytes.len(), false));
+        assert_eq!((read.length, read.kind), (bytes.len(), Kind::Commit));
         assert_eq!(changes(read.body).unwrap(), changed());
     }
 

@@ -72,8 +72,10 @@ impl Journal {
             epoch: epoch()?,
             before: recovered.last,
             checksum: recovered.checksum,
+            size: settings.segment.min(FIRST_SEGMENT),
         };
-        let (file, size) = segment::create(&folder, header, settings.segment.min(FIRST_SEGMENT))?;
+        let (file, size) = segment::create(&folder, header)?;
+        recovered.end(&folder)?;
         Ok(Self {
             folder,
             settings,
@@ -100,7 +102,7 @@ impl Journal {
         };
         self.buffer.clear();
         let mut checksum = frame::encode(&mut self.buffer, self.epoch, link, changed);
-        if self.at + self.buffer.len() as u64 > self.size {
+        if mark_after(self.at + self.buffer.len() as u64) + PAGE > self.size {
             self.next_segment()?;
             self.buffer.clear();
             checksum = frame::encode(&mut self.buffer, self.epoch, link, changed);
@@ -109,7 +111,7 @@ impl Journal {
         if u32::try_from(length).is_err() {
             return Err(io::Error::other("a commit of more than 4 GiB"));
         }
-        self.write()?;
+        self.write(self.at)?;
         if self.settings.sync {
             self.file.sync_data()?;
         }
@@ -127,41 +129,36 @@ impl Journal {
     /// Says that the last commit was acknowledged. When this fails or is lost, damage to the frame of that
     /// commit may pass for a frame that was never finished, until the next is written.
     pub(super) fn mark(&mut self) -> io::Result<()> {
-        if self.at + frame::HEADER as u64 > self.size {
-            return Ok(());
-        }
         self.buffer.clear();
         frame::encode_mark(&mut self.buffer, self.epoch, self.last);
-        self.write()
+        self.write(mark_after(self.at))
     }
 
-    fn write(&mut self) -> io::Result<()> {
-        let end = (self.at + self.buffer.len() as u64)
+    fn write(&mut self, at: u64) -> io::Result<()> {
+        let end = (at + self.buffer.len() as u64)
             .next_multiple_of(PAGE)
             .min(self.size);
         self.buffer.resize(
-            usize::try_from(end - self.at)
+            usize::try_from(end - at)
                 .unwrap_or(0)
                 .max(self.buffer.len()),
             0,
         );
-        segment::write_at(&self.file, &self.buffer, self.at)
+        segment::write_at(&self.file, &self.buffer, at)
     }
 
     /// The frame in the buffer does not fit any more.
     fn next_segment(&mut self) -> io::Result<()> {
+        let size = mark_after(FRAMES as u64 + self.buffer.len() as u64) + PAGE;
         let header = Header {
             sequence: self.sequence + 1,
             epoch: epoch()?,
             before: self.last.commit,
             checksum: self.last.before,
+            size: size.max(self.settings.segment.min(self.size * 2)),
         };
-        let size = (FRAMES as u64 + self.buffer.len() as u64).next_multiple_of(PAGE);
-        let (file, size) = segment::create(
-            &self.folder,
-            header,
-            size.max(self.settings.segment.min(self.size * 2)),
-        )?;
+        let (file, size) = segment::create(&self.folder, header)?;
+        end(&self.file, self.at, self.epoch, self.last)?;
         self.full.push_back((self.sequence, self.last.commit));
         (self.file, self.size, self.at) = (file, size, FRAMES as u64);
         (self.sequence, self.epoch) = (header.sequence, header.epoch);
@@ -187,6 +184,19 @@ impl Journal {
     pub(super) fn sync(&self) -> io::Result<()> {
         sync_all(&self.folder)
     }
+}
+
+/// Says in a segment that another one follows, which is there already: without this nobody would miss it.
+fn end(file: &File, at: u64, epoch: u64, last: Link) -> io::Result<()> {
+    let mut buffer = Vec::new();
+    frame::encode_end(&mut buffer, epoch, last);
+    segment::write_at(file, &buffer, at)?;
+    file.sync_data()
+}
+
+/// Where the mark stands of a frame that ends here: in a page in which nothing of the frame is.
+fn mark_after(end: u64) -> u64 {
+    end.next_multiple_of(PAGE)
 }
 
 fn epoch() -> io::Result<u64> {

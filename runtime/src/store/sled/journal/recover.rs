@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
-use super::frame::{self, Link};
+use super::frame::{self, Kind, Link};
 use super::segment::{self, FRAMES, Header};
 use crate::store::sled::effects::Changed;
 
@@ -22,6 +22,8 @@ pub(in crate::store::sled) struct Recovered {
     pub(super) checksum: u32,
     /// Its segments: sequence, and last commit.
     pub(super) full: VecDeque<(u64, u64)>,
+    /// The epoch of the last segment, and where its frames end.
+    end: (u64, u64),
     /// What is wrong. What comes before it is in the other fields.
     pub(in crate::store::sled) broken: Option<Broken>,
 }
@@ -33,6 +35,8 @@ pub(in crate::store::sled) enum Broken {
     Header { segment: u64 },
     /// A segment is missing.
     Segment { segment: u64 },
+    /// A segment is shorter than it was.
+    Short { segment: u64 },
     /// A frame that was acknowledged.
     Commit { segment: u64, commit: u64 },
 }
@@ -86,23 +90,31 @@ fn read_segment(
     applied: u64,
     recovered: &mut Recovered,
 ) {
+    if is_last && (bytes.len() as u64) < header.size {
+        let segment = header.sequence;
+        recovered.broken = Some(Broken::Short { segment });
+    }
     let mut at = FRAMES;
     loop {
+        recovered.end = (header.epoch, at as u64);
         let rest = bytes.get(at..).unwrap_or_default();
         let next = Link {
             commit: recovered.last + 1,
             before: recovered.checksum,
         };
-        let found =
-            frame::read(rest, header.epoch).filter(|frame| !frame.is_mark && frame.link == next);
+        let found = frame::read(rest, header.epoch);
         let commit = next.commit;
-        let Some(frame) = found else {
+        let Some(frame) = found.filter(|frame| frame.kind == Kind::Commit && frame.link == next)
+        else {
             // Where the segment is not the last, the next one's header says whether all is there.
             if is_last && frame::later(rest, header.epoch, recovered.last).is_some() {
                 recovered.broken = Some(Broken::Commit {
                     segment: header.sequence,
                     commit,
                 });
+            } else if is_last && found.is_some_and(|frame| frame.kind == Kind::End) {
+                let segment = header.sequence + 1;
+                recovered.broken.get_or_insert(Broken::Segment { segment });
             }
             return;
         };
@@ -133,6 +145,19 @@ impl Recovered {
         crate::store::sled::folder::sync(journal)
     }
 
+    /// Says in the last segment that another one follows.
+    pub(super) fn end(&self, journal: &Path) -> io::Result<()> {
+        let Some(&(sequence, commit)) = self.full.back() else {
+            return Ok(());
+        };
+        let file = File::options()
+            .write(true)
+            .open(segment::path(journal, sequence))?;
+        let (epoch, at) = self.end;
+        let before = self.checksum;
+        super::end(&file, at, epoch, Link { commit, before })
+    }
+
     /// Makes what was read durable: the last frame may be in the memory of the system alone, or have been
     /// given up by it after a failed sync, and is about to be shown.
     pub(in crate::store::sled) fn settle(&self, journal: &Path) -> io::Result<()> {
@@ -149,7 +174,7 @@ impl Recovered {
             .get(at..)
             .and_then(|rest| frame::read(rest, header.epoch))
         {
-            if frame.link.commit > self.last || frame.is_mark {
+            if frame.link.commit > self.last || frame.kind != Kind::Commit {
                 break;
             }
             last = Some(at..at + frame.length);
@@ -328,5 +353,60 @@ mod tests {
         );
         fs::write(&second, bytes).unwrap();
         assert_eq!(recover(folder.path(), 0).unwrap().broken, None);
+    }
+
+    /// Also the last one, which no other one follows.
+    #[test]
+    fn a_last_segment_that_is_gone_or_cut_is_noticed() {
+        let folder = journal(100, 500);
+        let again = start(folder.path());
+        let last = *segment::list(folder.path()).unwrap().last().unwrap();
+        drop(again);
+        for sequence in [last, last - 1] {
+            let path = segment::path(folder.path(), sequence);
+            let bytes = fs::read(&path).unwrap();
+            for length in (FRAMES..bytes.len()).step_by(41) {
+                fs::write(&path, &bytes[..length]).unwrap();
+                let broken = recover(folder.path(), 0).unwrap().broken;
+                assert!(
+                    matches!(
+                        broken,
+                        Some(Broken::Short { segment } | Broken::Commit { segment, .. })
+                            if segment == sequence
+                    ),
+                    "{broken:?} at {length}"
+                );
+            }
+            fs::remove_file(&path).unwrap();
+            let gone = Some(Broken::Segment { segment: sequence });
+            assert_eq!(recover(folder.path(), 0).unwrap().broken, gone);
+        }
+    }
+
+    /// Not one that was never finished: the mark that it was acknowledged stands elsewhere.
+    #[test]
+    fn a_sector_or_a_page_that_is_lost_is_noticed_also_of_the_last_frame() {
+        for bytes in (300..5_000).step_by(97) {
+            let folder = tempfile::tempdir().unwrap();
+            let mut journal = start(folder.path());
+            for commit in 1..=2 {
+                journal.append(commit, &changed(commit, bytes)).unwrap();
+                journal.mark().unwrap();
+            }
+            let path = segment::path(folder.path(), 1);
+            let whole = fs::read(&path).unwrap();
+            for size in [512, 4_096] {
+                for start in (FRAMES..whole.len()).step_by(size) {
+                    let mut lost = whole.clone();
+                    lost[start..start + size].fill(0);
+                    fs::write(&path, lost).unwrap();
+                    let found = recover(folder.path(), 0).unwrap();
+                    assert!(
+                        found.last == 2 || found.broken.is_some(),
+                        "{size} bytes at {start}, frames of {bytes}"
+                    );
+                }
+            }
+        }
     }
 }

@@ -12,8 +12,8 @@ use crate::store::sled::folder;
 pub(super) const FRAMES: usize = 4_096;
 /// The header stands here too, so that one changed byte does not take the segment with it.
 const COPY: usize = 2_048;
-const MAGIC: &[u8; 8] = b"PRNNLJ1\n";
-const LENGTH: usize = 44;
+const MAGIC: &[u8; 8] = b"PRNNLJ2\n";
+const LENGTH: usize = 48;
 
 /// What a segment says of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +26,8 @@ pub(super) struct Header {
     pub(super) before: u64,
     /// The checksum of that commit's frame.
     pub(super) checksum: u32,
+    /// How long its file is, in bytes: a shorter one has lost something.
+    pub(super) size: u64,
 }
 
 impl Header {
@@ -35,9 +37,10 @@ impl Header {
         bytes[8..16].copy_from_slice(&self.sequence.to_le_bytes());
         bytes[16..24].copy_from_slice(&self.epoch.to_le_bytes());
         bytes[24..32].copy_from_slice(&self.before.to_le_bytes());
-        bytes[32..36].copy_from_slice(&self.checksum.to_le_bytes());
-        let checksum = crc32fast::hash(&bytes[..36]);
-        bytes[36..40].copy_from_slice(&checksum.to_le_bytes());
+        bytes[32..40].copy_from_slice(&self.size.to_le_bytes());
+        bytes[40..44].copy_from_slice(&self.checksum.to_le_bytes());
+        let checksum = crc32fast::hash(&bytes[..44]);
+        bytes[44..].copy_from_slice(&checksum.to_le_bytes());
         bytes
     }
 
@@ -49,11 +52,12 @@ impl Header {
                 |at: usize| u64::from_le_bytes(*bytes[at..].first_chunk().unwrap_or(&[0; 8]));
             let short =
                 |at: usize| u32::from_le_bytes(*bytes[at..].first_chunk().unwrap_or(&[0; 4]));
-            (bytes[..8] == *MAGIC && short(36) == crc32fast::hash(&bytes[..36])).then(|| Self {
+            (bytes[..8] == *MAGIC && short(44) == crc32fast::hash(&bytes[..44])).then(|| Self {
                 sequence: long(8),
                 epoch: long(16),
                 before: long(24),
-                checksum: short(32),
+                size: long(32),
+                checksum: short(40),
             })
         })
     }
@@ -122,15 +126,18 @@ fn zero(file: &File, mut from: u64, to: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes a segment of at least `size` bytes out of the spare file, or out of a new one.
-pub(super) fn create(journal: &Path, header: Header, size: u64) -> io::Result<(File, u64)> {
-    prepare(journal, size)?;
+/// Makes a segment of at least the header's size out of the spare file, or out of a new one. Gives the size
+/// that it has.
+pub(super) fn create(journal: &Path, header: Header) -> io::Result<(File, u64)> {
+    prepare(journal, header.size)?;
     let spare = spare(journal);
     let file = OpenOptions::new().read(true).write(true).open(&spare)?;
     let there = file.metadata()?.len();
-    if there < size {
-        zero(&file, there, size)?;
+    if there < header.size {
+        zero(&file, there, header.size)?;
     }
+    let size = header.size.max(there);
+    let header = Header { size, ..header };
     let mut head = [0; FRAMES];
     let bytes = header.encode();
     head[..LENGTH].copy_from_slice(&bytes);
@@ -139,7 +146,7 @@ pub(super) fn create(journal: &Path, header: Header, size: u64) -> io::Result<(F
     file.sync_all()?;
     fs::rename(spare, path(journal, header.sequence))?;
     folder::sync(journal)?;
-    Ok((file, size.max(there)))
+    Ok((file, size))
 }
 
 /// Makes all segments durable.
@@ -178,12 +185,13 @@ mod tests {
         epoch: 8,
         before: 9,
         checksum: 10,
+        size: 8_192,
     };
 
     #[test]
     fn a_header_outlives_the_loss_of_one_of_its_copies() {
         let folder = tempfile::tempdir().unwrap();
-        create(folder.path(), HEADER, 8_192).unwrap();
+        create(folder.path(), HEADER).unwrap();
         let bytes = fs::read(path(folder.path(), 7)).unwrap();
         assert_eq!((Header::read(&bytes), bytes.len()), (Some(HEADER), 8_192));
         for at in 0..FRAMES {
@@ -202,17 +210,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let journal = folder.path();
         for sequence in [9, 10, 11] {
-            create(journal, Header { sequence, ..HEADER }, 8_192).unwrap();
+            create(journal, Header { sequence, ..HEADER }).unwrap();
         }
-        create(
-            journal,
-            Header {
-                sequence: 12,
-                ..HEADER
-            },
-            20_000,
-        )
-        .unwrap();
+        let larger = Header {
+            sequence: 12,
+            size: 20_000,
+            ..HEADER
+        };
+        create(journal, larger).unwrap();
         assert_eq!(list(journal).unwrap(), [9, 10, 11, 12]);
         recycle(journal, 12, 8_192).unwrap();
         assert!(!spare(journal).exists(), "it was larger than the others");
