@@ -57,10 +57,13 @@ impl Shard {
             let message = match messages.try_recv() {
                 Ok(message) => Some(message),
                 Err(_) if !self.outbox.is_empty() => None,
-                Err(_) => match messages.recv() {
-                    Ok(message) => Some(message),
-                    Err(_) => break,
-                },
+                Err(_) => {
+                    self.turn(None);
+                    match messages.recv() {
+                        Ok(message) => Some(message),
+                        Err(_) => break,
+                    }
+                }
             };
             if matches!(message, Some(Message::Stop)) {
                 break;
@@ -74,7 +77,7 @@ impl Shard {
         tracing::debug!(shard = self.index, runs = self.runs.len(), "a shard stops");
     }
 
-    /// Handles a message, and hands commits over where it is time for that.
+    /// Handles a message, and hands commits over where it is time for that. `None`: there is no message.
     fn turn(&mut self, message: Option<Message>) {
         // A clock, a store or a subscriber to logs may be the user's, and may panic. What the shard was in the
         // middle of is then as unknown as a commit that failed.
@@ -84,6 +87,8 @@ impl Shard {
             if (now && !self.outbox.is_empty()) || self.outbox.is_due() {
                 let commits = self.outbox.take();
                 self.shared.store.commit_all(commits);
+            } else if message.is_none() {
+                self.shared.store.at_rest();
             }
             if let Some(message) = message {
                 let run = message.run().cloned();

@@ -62,6 +62,10 @@ pub trait Store: Send + Sync + fmt::Debug + 'static {
         }
     }
 
+    /// Says that whoever hands over batches has nothing to do until something happens: a store may do now what
+    /// nobody waits for.
+    fn at_rest(&self) {}
+
     /// Puts an observation into a run's queue and answers with its arrival number. Anybody may; it never
     /// touches the history. Refused when the run is unknown or finished.
     fn deliver(&self, deliver: Deliver, ack: Ack<u64>);

@@ -99,6 +99,7 @@ impl Line {
                 let mut writer = self.writer();
                 writer.shared.progress.wait_for_applier();
                 self.drain(&mut writer, MAX_WRITES);
+                writer.mark();
             }));
         }
         if let Err(error) = self.writer().close() {
@@ -122,6 +123,13 @@ impl Line {
         // Whoever wrote meanwhile looks again, too, when they have let go.
         if !self.queue.waiting().writes.is_empty() {
             self.queue.came.notify_one();
+        }
+    }
+
+    /// Does what nobody waits for, unless somebody is writing, who then does it.
+    pub(super) fn tidy(&self) {
+        if let Some(mut writer) = self.try_writer() {
+            writer.mark();
         }
     }
 

@@ -328,20 +328,29 @@ impl Writer {
         Ok(())
     }
 
-    /// What nobody waits for.
+    /// Tells the applier, and lets go of segments whose commits are all in sled.
     fn follow(&mut self) {
         let written = self.journal.take_written();
         let applied = self
             .shared
             .progress
             .written(self.commit, written, &self.shared.overlay);
-        let tidied = self.journal.mark().and_then(|()| match applied {
-            // The next write is told.
-            Err(_) => Ok(()),
-            Ok(applied) => self.journal.recycle(applied),
-        });
-        // The commit is durable. But a device that has failed once may say the next time that all is well.
-        if let Err(error) = tidied {
+        // Where sled has failed the next write is told.
+        let tidied = applied.map_or(Ok(()), |applied| self.journal.recycle(applied));
+        self.must(tidied);
+    }
+
+    /// Marks the last commit as acknowledged, if it is not. Nobody waits for this.
+    pub(super) fn mark(&mut self) {
+        if self.closed.is_none() {
+            let marked = self.journal.mark();
+            self.must(marked);
+        }
+    }
+
+    /// The commits so far are durable. But a device that has failed once may say the next time that all is well.
+    fn must(&mut self, done: std::io::Result<()>) {
+        if let Err(error) = done {
             let reason = failed(&format!("the journal could not be written: {error}"));
             self.stop(&reason);
             tracing::error!(store = %self.store.display(), "the store takes no more: {reason}");

@@ -28,6 +28,8 @@ pub(super) const SEGMENT: u64 = 16 << 20;
 const FIRST_SEGMENT: u64 = 1 << 20;
 /// What is written ends at the end of a page: a page of a file used again would otherwise be read first.
 const PAGE: u64 = 4_096;
+/// What a device writes or loses as a whole.
+const SECTOR: u64 = 512;
 
 /// How a journal is kept.
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +54,8 @@ pub(super) struct Journal {
     buffer: Vec<u8>,
     /// How many bytes were appended since that was last asked.
     written: u64,
+    /// The last frame has no mark yet.
+    unmarked: bool,
     /// Segments that are full: sequence, and last commit.
     full: VecDeque<(u64, u64)>,
 }
@@ -90,6 +94,7 @@ impl Journal {
             },
             buffer: Vec::new(),
             written: 0,
+            unmarked: false,
             full: recovered.full.clone(),
         })
     }
@@ -117,6 +122,7 @@ impl Journal {
         }
         self.at += length;
         self.written += length;
+        self.unmarked = true;
         self.last = Link {
             commit,
             before: checksum,
@@ -129,6 +135,9 @@ impl Journal {
     /// Says that the last commit was acknowledged. When this fails or is lost, damage to the frame of that
     /// commit may pass for a frame that was never finished, until the next is written.
     pub(super) fn mark(&mut self) -> io::Result<()> {
+        if !std::mem::take(&mut self.unmarked) {
+            return Ok(());
+        }
         self.buffer.clear();
         frame::encode_mark(&mut self.buffer, self.epoch, self.last);
         self.write(mark_after(self.at))
@@ -194,9 +203,10 @@ fn end(file: &File, at: u64, epoch: u64, last: Link) -> io::Result<()> {
     file.sync_data()
 }
 
-/// Where the mark stands of a frame that ends here: in a page in which nothing of the frame is.
+/// Where the mark stands of a frame that ends here: in a sector in which nothing of the frame is, and mostly in
+/// its last page, which the next frame writes anyway.
 fn mark_after(end: u64) -> u64 {
-    end.next_multiple_of(PAGE)
+    end.next_multiple_of(SECTOR)
 }
 
 fn epoch() -> io::Result<u64> {
