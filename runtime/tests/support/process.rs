@@ -53,8 +53,20 @@ impl Role {
         self
     }
 
-    pub fn start(mut self) -> Process {
-        let mut child = self.0.spawn().unwrap();
+    /// As a user who may do nothing in particular.
+    #[cfg(unix)]
+    pub fn as_nobody(mut self) -> Self {
+        std::os::unix::process::CommandExt::uid(&mut self.0, 65_534);
+        std::os::unix::process::CommandExt::gid(&mut self.0, 65_534);
+        self
+    }
+
+    pub fn start(self) -> Process {
+        self.try_start().unwrap()
+    }
+
+    pub fn try_start(mut self) -> std::io::Result<Process> {
+        let mut child = self.0.spawn()?;
         let (line, lines) = channel();
         let (out, mut err) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
         let reading = std::thread::spawn(move || {
@@ -69,12 +81,12 @@ impl Role {
             let _ = err.read_to_end(&mut text);
             String::from_utf8_lossy(&text).into_owned()
         });
-        Process {
+        Ok(Process {
             child,
             lines,
             reading,
             errors,
-        }
+        })
     }
 }
 
