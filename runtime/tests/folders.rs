@@ -134,7 +134,7 @@ mod linux {
         let before = contents(around);
         let process = Role::new("linux::opens")
             .with(FOLDER, folder)
-            .as_nobody()
+            .by_nobody()
             .try_start();
         let process = match process {
             Ok(process) => process,
