@@ -5,7 +5,7 @@
 //! is a store that tells something else than what was acknowledged without a word, a process that aborts, and
 //! one that comes to no end.
 //!
-//! Variables: `PERENNIAL_FLIPS` (how many damages, 60), `PERENNIAL_SEED` (1), `PERENNIAL_FLIPS_ONLY` (the
+//! Variables: `PERENNIAL_FLIPS` (how many damages, 40), `PERENNIAL_SEED` (1), `PERENNIAL_FLIPS_ONLY` (the
 //! number of one that is to be looked at alone).
 #![allow(clippy::unwrap_used)]
 
@@ -137,10 +137,10 @@ fn table(cases: &[Case]) -> String {
 
 #[test]
 fn no_damage_is_silent_or_takes_the_process_with_it() {
-    let (flips, seed) = (support::rounds("PERENNIAL_FLIPS", 60), support::seed());
+    let (flips, seed) = (support::rounds("PERENNIAL_FLIPS", 40), support::seed());
     let only = std::env::var("PERENNIAL_FLIPS_ONLY").ok();
     let only: Option<u64> = only.map(|text| text.parse().unwrap());
-    let writes = if flips > 100 { 4_000 } else { 1_200 };
+    let writes = if flips > 100 { 4_000 } else { 600 };
     let cases = Mutex::new(Vec::new());
     let mut begin = 0;
     while begin < flips {

@@ -1,7 +1,7 @@
 //! Programs that end right after they were told that something is done, and programs that open a store which
 //! has only just been let go of (RW-25, RW-27).
 //!
-//! Variables: `PERENNIAL_SHORT_LIVES` (how many processes, 24), `PERENNIAL_REOPENINGS` (how many rounds, 12),
+//! Variables: `PERENNIAL_SHORT_LIVES` (how many processes, 12), `PERENNIAL_REOPENINGS` (how many rounds, 8),
 //! `PERENNIAL_SEED` (1).
 #![allow(clippy::unwrap_used)]
 
@@ -10,19 +10,18 @@ mod support;
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
 use perennial::prelude::*;
 use perennial::{RunId, RunKey};
 use perennial_runtime::store::{Durability, SledStore, Store as _};
 use perennial_runtime::{RunState, Runtime};
+use support::process::{Ended, Role, tell};
 use support::seeded::Seeded;
 use support::{folder_for_sync, rounds, seed};
 
 const FOLDER: &str = "PERENNIAL_TEST_LIVES_FOLDER";
 const ROUND: &str = "PERENNIAL_TEST_LIVES_ROUND";
 const END: &str = "PERENNIAL_TEST_LIVES_END";
-const SAYS: &str = "life: ";
 
 /// How a process ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -129,11 +128,6 @@ fn child() {
     let round: u64 = std::env::var(ROUND).unwrap().parse().unwrap();
     let name = std::env::var(END).unwrap();
     let which = *ENDS.iter().find(|end| format!("{end:?}") == name).unwrap();
-    let say = |what: String| {
-        let mut out = std::io::stdout().lock();
-        writeln!(out, "{SAYS}{what}").unwrap();
-        out.flush().unwrap();
-    };
     tokio().block_on(async {
         let runtime = runtime(&folder, Some((format!("run-{round}"), which))).await;
         let run = runtime
@@ -141,51 +135,47 @@ fn child() {
             .start(two, format!("run-{round}"), round)
             .await
             .unwrap();
-        say(format!("started run-{round}"));
+        tell(format!("started run-{round}"));
         match which {
             End::KilledWhenStarted => end(true),
             End::ExitWhenStarted => end(false),
             _ => {}
         }
         let value = run.result().await.unwrap();
-        say(format!("result run-{round} {value}"));
+        tell(format!("result run-{round} {value}"));
         end(which == End::KilledWhenDone)
     });
 }
 
-fn live(folder: &Path, round: u64, end: End) -> Output {
-    Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "child", "--ignored", "--nocapture"])
-        .env(FOLDER, folder)
-        .env(ROUND, round.to_string())
-        .env(END, format!("{end:?}"))
-        .output()
-        .unwrap()
+fn live(folder: &Path, round: u64, end: End) -> Ended {
+    let process = Role::new("child")
+        .with(FOLDER, folder)
+        .with(ROUND, round.to_string())
+        .with(END, format!("{end:?}"))
+        .start();
+    process.ended()
 }
 
 /// RW-27, points 1, 2 and 4.
 #[test]
 fn what_a_program_was_told_is_there_however_it_ends_right_after() {
-    let (lives, seed) = (rounds("PERENNIAL_SHORT_LIVES", 24), seed());
+    let (lives, seed) = (rounds("PERENNIAL_SHORT_LIVES", 12), seed());
     let folder = folder_for_sync("short-lives");
     let mut ends = BTreeMap::new();
     for round in 0..lives {
         let end = *Seeded::nth(seed, round).one(&ENDS);
         *ends.entry(end).or_insert(0) += 1;
-        let output = live(&folder, round, end);
-        let said = String::from_utf8_lossy(&output.stdout);
-        let what = format!("round {round}, {end:?}: {said}");
+        let ended = live(&folder, round, end);
+        let said = &ended.lines;
+        let what = format!("round {round}, {end:?}: {said:?}, {}", ended.last_words());
         let killed = matches!(
             end,
             End::KilledWhenStarted | End::KilledWhenDone | End::KilledInSecond
         );
-        assert_eq!(output.status.code(), (!killed).then_some(0), "{what}");
-        assert!(
-            said.contains(&format!("{SAYS}started run-{round}")),
-            "{what}"
-        );
+        assert_eq!(ended.status.code(), (!killed).then_some(0), "{what}");
+        assert!(said.contains(&format!("started run-{round}")), "{what}");
         let done = matches!(end, End::KilledWhenDone | End::ExitWhenDone);
-        let result = format!("{SAYS}result run-{round} {}", round * 3 + 1);
+        let result = format!("result run-{round} {}", round * 3 + 1);
         assert_eq!(said.contains(&result), done, "{what}");
 
         // Who opens it now finds the run, as it was told.
@@ -203,7 +193,7 @@ fn what_a_program_was_told_is_there_however_it_ends_right_after() {
     tokio().block_on(async {
         let runtime = runtime(&folder, None).await;
         for round in 0..lives {
-            let run = runtime.client().run(two, &format!("run-{round}")).unwrap();
+            let run = runtime.client().run(two, format!("run-{round}")).unwrap();
             assert_eq!(run.result().await.unwrap(), round * 3 + 1);
         }
     });
@@ -226,7 +216,7 @@ fn what_a_program_was_told_is_there_however_it_ends_right_after() {
 /// RW-25, point 1.
 #[test]
 fn a_store_is_opened_right_after_it_was_let_go_of() {
-    let rounds = rounds("PERENNIAL_REOPENINGS", 12);
+    let rounds = rounds("PERENNIAL_REOPENINGS", 8);
     let folder = folder_for_sync("reopenings");
     let tokio = tokio();
     for round in 0..rounds {
@@ -300,7 +290,7 @@ async fn a_runtime_may_be_dropped_where_other_tasks_wait_for_the_thread() {
             _ => {
                 assert_eq!(run.result().await.unwrap(), round * 3 + 1);
                 for earlier in 0..round {
-                    let run = client.run(two, &format!("run-{earlier}")).unwrap();
+                    let run = client.run(two, format!("run-{earlier}")).unwrap();
                     assert_eq!(run.result().await.unwrap(), earlier * 3 + 1);
                 }
             }

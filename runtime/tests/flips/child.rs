@@ -1,23 +1,20 @@
 //! Other processes: one that writes a store and may be killed, and one that looks at a damaged one, which
 //! may abort, come to no end or ask for all memory.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 use perennial_runtime::store::{OpenError, Store as _, StoreError};
 
 use crate::account::{self, Account};
 use crate::story::{Story, options};
+use crate::support::process::{Role, tell, variable};
 
 const FOLDER: &str = "PERENNIAL_TEST_FLIPS_FOLDER";
 const EXPECTED: &str = "PERENNIAL_TEST_FLIPS_EXPECTED";
 const ENDING: &str = "PERENNIAL_TEST_FLIPS_ENDING";
 const WRITES: &str = "PERENNIAL_TEST_FLIPS_WRITES";
 const SEED: &str = "PERENNIAL_TEST_FLIPS_SEED";
-const SAYS: &str = "other process: ";
 
 /// How the process that wrote a store ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,50 +30,21 @@ impl Ending {
     pub(crate) const ALL: [Self; 3] = [Self::Closed, Self::Killed, Self::KilledAgain];
 }
 
-fn command(test: &str, folder: &Path, expected: &Path) -> Command {
-    // A process that wants all memory is to fail by itself.
-    let mut command = Command::new("sh");
-    command
-        .args(["-c", "ulimit -v 8000000; ulimit -c 0; exec \"$@\"", "sh"])
-        .arg(std::env::current_exe().unwrap())
-        .args([test, "--exact", "--ignored", "--nocapture"])
-        .env(FOLDER, folder)
-        .env(EXPECTED, expected)
-        .env("RUST_BACKTRACE", "0")
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped());
-    command
-}
-
-fn tell(what: impl std::fmt::Display) {
-    let mut out = std::io::stdout().lock();
-    writeln!(out, "{SAYS}{what}").unwrap();
-    out.flush().unwrap();
-}
-
-fn variable(name: &str) -> String {
-    std::env::var(name).unwrap()
-}
-
 /// Writes a store, and the account of what was acknowledged.
 pub(crate) fn write(folder: &Path, expected: &Path, ending: Ending, writes: u64, seed: u64) {
-    let mut child = command("child::writes", folder, expected)
-        .env(ENDING, format!("{ending:?}"))
-        .env(WRITES, writes.to_string())
-        .env(SEED, seed.to_string())
-        .spawn()
-        .unwrap();
-    let mut ready = false;
-    for line in BufReader::new(child.stdout.take().unwrap()).lines() {
-        if line.unwrap().ends_with("ready") {
-            ready = true;
-            if ending != Ending::Closed {
-                child.kill().unwrap();
-            }
-        }
+    let mut process = Role::new("child::writes")
+        .with(FOLDER, folder)
+        .with(EXPECTED, expected)
+        .with(ENDING, format!("{ending:?}"))
+        .with(WRITES, writes.to_string())
+        .with(SEED, seed.to_string())
+        .start();
+    let ready = process.line().is_some();
+    if ready && ending != Ending::Closed {
+        process.kill();
     }
-    assert!(ready, "the process that writes has ended early");
-    child.wait().unwrap();
+    let ended = process.ended();
+    assert!(ready, "it has ended early: {}", ended.last_words());
 }
 
 #[test]
@@ -149,45 +117,20 @@ impl Outcome {
 
 /// Looks at a store in a process of its own. Gives what came out, and what it said.
 pub(crate) fn look(folder: &Path, expected: &Path, patience: Duration) -> (Outcome, String) {
-    let mut child = command("child::looks", folder, expected)
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let (mut out, mut err) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
-    let (ended, end) = channel();
-    let reading = std::thread::spawn(move || {
-        let errors = std::thread::spawn(move || {
-            let mut text = String::new();
-            let _ = err.read_to_string(&mut text);
-            text
-        });
-        let mut text = String::new();
-        let _ = out.read_to_string(&mut text);
-        let _ = ended.send(());
-        (text, errors.join().unwrap())
-    });
-    let hung = end.recv_timeout(patience) == Err(RecvTimeoutError::Timeout);
-    if hung {
-        child.kill().unwrap();
-    }
-    let status = child.wait().unwrap();
-    let (out, err) = reading.join().unwrap();
-    let said = out
-        .lines()
-        .find_map(|line| line.split_once(SAYS))
-        .map(|(_, said)| said);
-    let end_of = |text: &str| {
-        let lines: Vec<_> = text.lines().rev().take(8).collect();
-        lines.into_iter().rev().collect::<Vec<_>>().join("\n    ")
+    let process = Role::new("child::looks")
+        .with(FOLDER, folder)
+        .with(EXPECTED, expected)
+        .start();
+    let ended = match process.ended_within(patience) {
+        Ok(ended) => ended,
+        Err(ended) => return (Outcome::Hung, ended.last_words()),
     };
-    if hung {
-        return (Outcome::Hung, end_of(&err));
-    }
+    let said = ended.lines.first();
     let (class, detail) = said
         .and_then(|said| said.split_once(": "))
         .unwrap_or_default();
     let outcome = match class {
-        _ if !status.success() => Outcome::Died,
+        _ if !ended.status.success() => Outcome::Died,
         "whole" => Outcome::Whole,
         "refused" => Outcome::Refused(detail.split('|').next().unwrap_or_default().to_owned()),
         "reads" => Outcome::ToldByReads,
@@ -196,7 +139,7 @@ pub(crate) fn look(folder: &Path, expected: &Path, patience: Duration) -> (Outco
         _ => Outcome::Died,
     };
     let detail = match outcome {
-        Outcome::Died => format!("{status}: {}", end_of(&err)),
+        Outcome::Died => format!("{}: {}", ended.status, ended.last_words()),
         _ => detail.to_owned(),
     };
     (outcome, detail)

@@ -2,11 +2,9 @@
 //! the journal holds, change its segments, close.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use perennial::prelude::*;
@@ -14,6 +12,7 @@ use perennial_runtime::Runtime;
 use perennial_runtime::store::{ListQuery, SledStore, Status, Store};
 use tokio::task::JoinSet as Tasks;
 
+use crate::support::process::{NoLine, Role, tell};
 use crate::support::seeded::Seeded;
 use crate::support::{folder_for_sync, rounds, seed};
 use crate::{completions, run_key, units};
@@ -21,7 +20,6 @@ use crate::{completions, run_key, units};
 const FOLDER: &str = "PERENNIAL_TEST_KILLS_FOLDER";
 const LIFE: &str = "PERENNIAL_TEST_KILLS_LIFE";
 const STARTS: &str = "PERENNIAL_TEST_KILLS_STARTS";
-const SAYS: &str = "life: ";
 const SIDE_BY_SIDE: u64 = 6;
 /// So many runs of one life are in flight.
 const IN_FLIGHT: usize = 12;
@@ -92,12 +90,6 @@ fn number_of(id: &str) -> u64 {
     id.rsplit('-').next().unwrap().parse().unwrap()
 }
 
-fn say(what: impl std::fmt::Display) {
-    let mut out = std::io::stdout().lock();
-    writeln!(out, "{SAYS}{what}").unwrap();
-    out.flush().unwrap();
-}
-
 fn small(folder: &Path) -> SledStore {
     SledStore::options()
         .segment(48 << 10)
@@ -118,9 +110,9 @@ fn child() {
         .worker_threads(2)
         .build()
         .unwrap();
-    say("begins");
+    tell("begins");
     let store: Arc<dyn Store> = Arc::new(small(&folder));
-    say("open");
+    tell("open");
     tokio.block_on(async {
         let runtime = Runtime::builder(Arc::clone(&store))
             .workflow(line)
@@ -136,9 +128,9 @@ fn child() {
             Some(starts) => start_runs(&runtime, starts).await,
             None => finish_runs(&runtime).await,
         }
-        say("closing");
+        tell("closing");
         drop(runtime);
-        say("closed");
+        tell("closed");
     });
 }
 
@@ -153,12 +145,12 @@ async fn start_runs(runtime: &Runtime, starts: u64) {
         let (is_line, stages, _) = expected(number);
         if is_line {
             let run = client.start(line, id.as_str(), stages).await.unwrap();
-            say(format!("started {id}"));
-            tasks.spawn(async move { tell(&id, run.result().await.unwrap()) });
+            tell(format!("started {id}"));
+            tasks.spawn(async move { tell_result(&id, run.result().await.unwrap()) });
         } else {
             let run = client.start(fan, id.as_str(), stages).await.unwrap();
-            say(format!("started {id}"));
-            tasks.spawn(async move { tell(&id, run.result().await.unwrap()) });
+            tell(format!("started {id}"));
+            tasks.spawn(async move { tell_result(&id, run.result().await.unwrap()) });
         }
         if tasks.len() == IN_FLIGHT {
             tasks.join_next().await.unwrap().unwrap();
@@ -166,8 +158,8 @@ async fn start_runs(runtime: &Runtime, starts: u64) {
     }
 }
 
-fn tell(id: &str, value: u64) {
-    say(format!("result {id} {value}"));
+fn tell_result(id: &str, value: u64) {
+    tell(format!("result {id} {value}"));
 }
 
 async fn finish_runs(runtime: &Runtime) {
@@ -180,9 +172,9 @@ async fn finish_runs(runtime: &Runtime) {
         } else {
             client.run(fan, &id).unwrap().result().await.unwrap()
         };
-        tell(&id, value);
+        tell_result(&id, value);
     }
-    say("finished");
+    tell("finished");
 }
 
 /// When a process is killed.
@@ -245,39 +237,23 @@ impl Told {
     }
 }
 
-/// Waits so long, or for the next line.
-fn wait(lines: &Receiver<String>, until: Option<Instant>) -> Result<String, RecvTimeoutError> {
-    match until {
-        Some(until) => lines.recv_timeout(until.saturating_duration_since(Instant::now())),
-        None => lines.recv().map_err(|_| RecvTimeoutError::Disconnected),
-    }
-}
-
 /// One process: killed at its moment, or without one left to finish.
 fn live(folder: &Path, life: u64, starts: u64, moment: Option<Moment>) -> Told {
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command
-        .args(["--exact", "many_runs::child", "--ignored", "--nocapture"])
-        .env(FOLDER, folder)
-        .env(LIFE, life.to_string())
-        .stdout(Stdio::piped());
+    let mut role = Role::new("many_runs::child")
+        .with(FOLDER, folder)
+        .with(LIFE, life.to_string());
     if moment.is_some() {
-        command.env(STARTS, starts.to_string());
+        role = role.with(STARTS, starts.to_string());
     }
-    let mut child = command.spawn().unwrap();
-    let (line, lines) = channel();
-    let out = child.stdout.take().unwrap();
-    let reading = std::thread::spawn(move || {
-        for text in BufReader::new(out).lines() {
-            if let Some((_, said)) = text.unwrap().split_once(SAYS) {
-                let _ = line.send(said.to_owned());
-            }
-        }
-    });
+    let process = role.start();
     let mut told = Told::default();
     let (mut until, mut count) = (None, 0);
     loop {
-        match wait(&lines, until) {
+        let line = match until {
+            Some(until) => process.line_until(until),
+            None => process.line().ok_or(NoLine::Ended),
+        };
+        match line {
             Ok(line) => {
                 told.note(&line);
                 count += 1;
@@ -288,16 +264,18 @@ fn live(folder: &Path, life: u64, starts: u64, moment: Option<Moment>) -> Told {
                     _ => None,
                 });
             }
-            Err(RecvTimeoutError::Timeout) => {
-                child.kill().unwrap();
+            Err(NoLine::Silent) => {
+                let ended = process.killed();
+                ended.lines.iter().for_each(|line| told.note(line));
                 break;
             }
-            Err(RecvTimeoutError::Disconnected) => break,
+            Err(NoLine::Ended) => {
+                let ended = process.ended();
+                assert!(ended.status.success(), "{}", ended.last_words());
+                break;
+            }
         }
     }
-    child.wait().unwrap();
-    reading.join().unwrap();
-    lines.iter().for_each(|line| told.note(&line));
     told
 }
 

@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader, Lines, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
-use perennial_runtime::store::SledStore;
+use perennial_runtime::store::{OpenError, SledStore};
 
 use crate::world::{begin, commit, commit_of, large_unit, os, run, unit, wait};
 use perennial_runtime::store::Store as _;
@@ -21,16 +21,51 @@ pub(crate) enum Plot {
     Commit,
     /// The same with commits of several hundred KB.
     CommitLarge,
+    /// Waits until it is killed or nobody else holds the store, then commits a unit and holds it.
+    Wait,
 }
 
 /// Another process with the store open.
 pub(crate) struct Other {
-    process: Child,
-    lines: Lines<BufReader<ChildStdout>>,
+    process: Mortal,
+    lines: Told,
+}
+
+/// A process that does not outlive its test.
+pub(crate) struct Mortal(Child);
+
+impl Drop for Mortal {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// What it tells.
+pub(crate) struct Told(Lines<BufReader<ChildStdout>>);
+
+impl Told {
+    /// The next thing; `None` when it has ended.
+    pub(crate) fn next(&mut self) -> Option<String> {
+        loop {
+            let line = self.0.next()?.unwrap();
+            // The test harness talks too.
+            if let Some((_, told)) = line.split_once("other process: ") {
+                return Some(told.to_owned());
+            }
+        }
+    }
 }
 
 impl Other {
     pub(crate) fn start(folder: &Path, plot: Plot) -> Self {
+        let mut other = Self::begin(folder, plot);
+        assert_eq!(other.next().as_deref(), Some("open"));
+        other
+    }
+
+    /// Without waiting until it has the store open.
+    pub(crate) fn begin(folder: &Path, plot: Plot) -> Self {
         let mut process = Command::new(std::env::current_exe().unwrap())
             .args([
                 "child::other_process",
@@ -45,32 +80,32 @@ impl Other {
             .spawn()
             .unwrap();
         let lines = BufReader::new(process.stdout.take().unwrap()).lines();
-        let mut other = Self { process, lines };
-        assert_eq!(other.next().as_deref(), Some("open"));
-        other
+        Self {
+            process: Mortal(process),
+            lines: Told(lines),
+        }
     }
 
     pub(crate) fn id(&self) -> u32 {
-        self.process.id()
+        self.process.0.id()
     }
 
     /// The next thing that it tells; `None` when it has ended.
     pub(crate) fn next(&mut self) -> Option<String> {
-        loop {
-            let line = self.lines.next()?.unwrap();
-            // The test harness talks too.
-            if let Some((_, told)) = line.split_once("other process: ") {
-                return Some(told.to_owned());
-            }
-        }
+        self.lines.next()
+    }
+
+    /// What it tells, and the process.
+    pub(crate) fn split(self) -> (Told, Mortal) {
+        (self.lines, self.process)
     }
 
     /// Ends it without notice, and gives the last number that it told.
-    pub(crate) fn kill(mut self) -> Option<u64> {
-        self.process.kill().unwrap();
-        self.process.wait().unwrap();
+    pub(crate) fn kill(self) -> Option<u64> {
+        let (mut lines, process) = self.split();
+        drop(process);
         let mut last = None;
-        while let Some(told) = self.next() {
+        while let Some(told) = lines.next() {
             last = told.parse().ok().or(last);
         }
         last
@@ -91,6 +126,24 @@ fn other_process() {
         "Hold" => {
             let _store = os().open(folder).unwrap();
             tell("open");
+            std::thread::park();
+        }
+        "Wait" => {
+            tell("waits");
+            let store = loop {
+                match SledStore::open(&folder) {
+                    Ok(store) => break store,
+                    Err(OpenError::Held { .. }) => std::thread::yield_now(),
+                    Err(error) => return tell(format!("error {error}").replace('\n', " ")),
+                }
+            };
+            let run = run("order-42");
+            if store.load(&run).unwrap().is_none() {
+                begin(&store, &run);
+            }
+            let number = store.load(&run).unwrap().unwrap().head.sequence + 1;
+            commit(&store, &run, number).unwrap();
+            tell(number);
             std::thread::park();
         }
         plot => {

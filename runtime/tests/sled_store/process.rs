@@ -184,6 +184,41 @@ fn everything_in_a_drain_that_fails_is_unknown_refusals_included() {
     }
 }
 
+/// Each gets it when the one before was killed, and finds what that one was told.
+#[cfg(target_os = "linux")]
+#[test]
+fn of_several_processes_that_want_a_store_one_has_it_until_it_is_killed() {
+    const PROCESSES: u64 = 6;
+    let world = World::new();
+    let (told, tells) = std::sync::mpsc::channel();
+    let mut waiting = std::collections::BTreeMap::new();
+    for _ in 0..PROCESSES {
+        let mut other = Other::begin(&world.path(), Plot::Wait);
+        assert_eq!(other.next().as_deref(), Some("waits"));
+        let (id, told, (lines, rest)) = (other.id(), told.clone(), other.split());
+        std::thread::spawn(move || {
+            let mut lines = lines;
+            while let Some(line) = lines.next() {
+                told.send((id, line)).unwrap();
+            }
+        });
+        waiting.insert(id, rest);
+    }
+    for number in 1..=PROCESSES {
+        let (id, line) = tells.recv().unwrap();
+        assert_eq!(line, number.to_string());
+        // The others have not got in meanwhile, and the lock names the one that has it.
+        let holder = std::fs::read_to_string(world.file("perennial.lock")).unwrap();
+        assert_eq!(holder.trim(), id.to_string());
+        assert!(tells.try_recv().is_err());
+        // Which kills it.
+        drop(waiting.remove(&id).unwrap());
+    }
+    let store = SledStore::open(world.path()).unwrap();
+    assert_eq!(sequence(&store, &run("order-42")), PROCESSES);
+    assert!(store.verify().unwrap().is_whole());
+}
+
 #[test]
 fn of_several_threads_that_open_a_store_at_once_one_gets_it() {
     let world = World::new();

@@ -24,6 +24,9 @@ pub fn variable(name: &str) -> String {
     std::env::var(name).unwrap()
 }
 
+/// A bound for its memory; and what exceeds a bound for files is refused, and does not end the process.
+const BOUNDS: &str = "trap '' XFSZ; ulimit -v 8000000; ulimit -c 0; exec \"$@\"";
+
 /// How to start another process.
 #[derive(Debug)]
 pub struct Role(Command);
@@ -31,15 +34,15 @@ pub struct Role(Command);
 impl Role {
     /// `test` is the whole name of the test that it runs.
     pub fn new(test: &str) -> Self {
-        // With a bound for its memory, and with writes above a bound for files refused and not deadly.
-        let mut command = Command::new("sh");
+        let program = std::env::current_exe().unwrap();
+        let mut command = if cfg!(unix) {
+            let mut command = Command::new("sh");
+            command.args(["-c", BOUNDS, "sh"]).arg(program);
+            command
+        } else {
+            Command::new(program)
+        };
         command
-            .args([
-                "-c",
-                "trap '' XFSZ; ulimit -v 8000000; ulimit -c 0; exec \"$@\"",
-                "sh",
-            ])
-            .arg(std::env::current_exe().unwrap())
             .args([test, "--exact", "--ignored", "--nocapture"])
             .env("RUST_BACKTRACE", "0")
             .stdin(Stdio::null())
@@ -53,8 +56,20 @@ impl Role {
         self
     }
 
-    pub fn start(mut self) -> Process {
-        let mut child = self.0.spawn().unwrap();
+    /// As a user who may do nothing in particular.
+    #[cfg(unix)]
+    pub fn by_nobody(mut self) -> Self {
+        std::os::unix::process::CommandExt::uid(&mut self.0, 65_534);
+        std::os::unix::process::CommandExt::gid(&mut self.0, 65_534);
+        self
+    }
+
+    pub fn start(self) -> Process {
+        self.try_start().unwrap()
+    }
+
+    pub fn try_start(mut self) -> std::io::Result<Process> {
+        let mut child = self.0.spawn()?;
         let (line, lines) = channel();
         let (out, mut err) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
         let reading = std::thread::spawn(move || {
@@ -69,19 +84,30 @@ impl Role {
             let _ = err.read_to_end(&mut text);
             String::from_utf8_lossy(&text).into_owned()
         });
-        Process {
-            child,
+        Ok(Process {
+            child: Mortal(child),
             lines,
             reading,
             errors,
-        }
+        })
+    }
+}
+
+/// A process that does not outlive its test.
+#[derive(Debug)]
+struct Mortal(Child);
+
+impl Drop for Mortal {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }
 
 /// Another process.
 #[derive(Debug)]
 pub struct Process {
-    child: Child,
+    child: Mortal,
     lines: Receiver<String>,
     reading: JoinHandle<()>,
     errors: JoinHandle<String>,
@@ -115,7 +141,7 @@ impl Ended {
 
 impl Process {
     pub fn id(&self) -> u32 {
-        self.child.id()
+        self.child.0.id()
     }
 
     /// The next line, once it is there.
@@ -133,7 +159,7 @@ impl Process {
     }
 
     pub fn kill(&mut self) {
-        self.child.kill().unwrap();
+        self.child.0.kill().unwrap();
     }
 
     /// Kills it, and gives what it told before.
@@ -144,7 +170,7 @@ impl Process {
 
     /// Waits for its end.
     pub fn ended(mut self) -> Ended {
-        let status = self.child.wait().unwrap();
+        let status = self.child.0.wait().unwrap();
         self.reading.join().unwrap();
         Ended {
             status,
