@@ -5,7 +5,7 @@
 use std::sync::{Arc, Mutex};
 
 use perennial::history::Unit;
-use perennial::{RunKey, Timestamp};
+use perennial::{Namespace, RunKey, Timestamp};
 use perennial_runtime::Profile;
 use perennial_runtime::store::{
     Ack, AttemptRecord, Commit, Create, Created, Deliver, DueTimer, FinishedRun, Head, ListQuery,
@@ -168,6 +168,13 @@ impl Store for Shared {
     }
     fn list(&self, query: &ListQuery) -> Result<Page, StoreError> {
         self.0.inner.list(query)
+    }
+    fn namespaces(
+        &self,
+        after: Option<&Namespace>,
+        limit: usize,
+    ) -> Result<Vec<Namespace>, StoreError> {
+        self.0.inner.namespaces(after, limit)
     }
     /// A test may start another runtime over it.
     fn close(&self) -> Result<(), StoreError> {

@@ -101,7 +101,7 @@ macro_rules! store_conformance {
                 a_run_that_only_waits_for_time_is_not, unfit_runs_are_left_out, claimable_runs_come_in_pages,
                 an_ended_run_is_claimable_for_its_tasks_alone;
             list: runs_come_in_pages_in_their_order, a_page_knows_whether_there_is_more,
-                prefixes_and_namespaces_are_kept_apart, runs_are_picked_by_workflow_status_and_blocked;
+                prefixes_and_namespaces_are_kept_apart, namespaces_are_listed, runs_are_picked_by_workflow_status_and_blocked;
             history: pages_go_on_where_the_last_ended, a_page_may_begin_inside_a_unit,
                 there_is_nothing_beyond_the_end, a_lost_unit_is_noticed, a_lost_end_is_noticed,
                 a_lost_beginning_is_noticed, a_changed_byte_is_noticed, newer_software_is_noticed,

@@ -135,6 +135,16 @@ pub(super) fn runs(namespace: &Namespace, prefix: &str) -> Key {
     key
 }
 
+/// Where the runs of the namespaces after `namespace` begin.
+pub(super) fn after_namespace(namespace: &Namespace) -> Key {
+    let mut key = runs(namespace, "");
+    // In place of the 0 that ends it.
+    if let Some(end) = key.last_mut() {
+        *end = 1;
+    }
+    key
+}
+
 /// The key right after `key`.
 pub(super) fn next(key: &[u8]) -> Key {
     let mut next = key.to_vec();

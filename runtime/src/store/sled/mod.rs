@@ -55,7 +55,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use perennial::history::Unit;
-use perennial::{RunKey, Timestamp};
+use perennial::{Namespace, RunKey, Timestamp};
 
 pub use check::Report;
 pub use open_error::{Damage, OpenError};
@@ -480,6 +480,16 @@ impl Store for SledStore {
                 .read(|view| read::list(view, query, &mut from, &mut page))?;
         }
         Ok(page)
+    }
+
+    fn namespaces(
+        &self,
+        after: Option<&Namespace>,
+        limit: usize,
+    ) -> Result<Vec<Namespace>, StoreError> {
+        self.shared
+            .overlay
+            .read(|view| read::namespaces(view, after, limit))
     }
 
     fn close(&self) -> Result<(), StoreError> {

@@ -4,7 +4,7 @@ use std::ops::Bound;
 
 use perennial::history::{Unit, decode_unit};
 use perennial::wire::RecordError;
-use perennial::{RunKey, Timestamp};
+use perennial::{Namespace, RunKey, Timestamp};
 
 use super::keys;
 use super::overlay::View;
@@ -377,6 +377,29 @@ pub(super) fn list(
         }
     }
     Ok(())
+}
+
+pub(super) fn namespaces(
+    view: &View<'_>,
+    after: Option<&Namespace>,
+    limit: usize,
+) -> Result<Vec<Namespace>, StoreError> {
+    let mut from = after.map_or_else(|| vec![keys::RUN], keys::after_namespace);
+    let mut found = Vec::new();
+    // One look for each, however many runs it has.
+    while found.len() < limit {
+        let end = Bound::Excluded(vec![keys::RUN + 1]);
+        let Some(entry) = view.range(Bound::Included(from), end).next() else {
+            break;
+        };
+        let (key, _) = entry?;
+        let place = || format!("the head of the run `{}`", key.escape_ascii());
+        let run = keys::run_of(&key)
+            .ok_or_else(|| damaged(place(), RecordError::Malformed { field: "key" }))?;
+        from = keys::after_namespace(&run.namespace);
+        found.push(run.namespace);
+    }
+    Ok(found)
 }
 
 /// Where a page begins.
