@@ -11,15 +11,18 @@
 //! a store of another make runs the same ones.
 
 mod acks;
+mod census;
 pub mod conformance;
 mod contract;
 mod error;
+pub mod export;
 mod memory;
 mod purge;
 mod restore;
 mod rules;
 pub mod sled;
 
+pub use census::{Census, Standing};
 pub use contract::{
     Ack, AttemptOutcome, AttemptRecord, BlockedChange, BlockedRecord, Changes, Commit, Create,
     Created, Deliver, DueTimer, Fence, Head, ListQuery, Loaded, Owner, Page, Queued, Status, Store,

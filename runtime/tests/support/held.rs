@@ -29,6 +29,7 @@ struct State {
     held: Vec<Held>,
     fate: Option<StoreError>,
     panics: bool,
+    before_history: Option<Held>,
 }
 
 impl std::fmt::Debug for HeldStore {
@@ -59,6 +60,11 @@ impl HeldStore {
             std::mem::take(&mut state.held)
         };
         held.into_iter().for_each(|write| write());
+    }
+
+    /// Before the next history is read, something happens.
+    pub fn before_next_history(&self, what: impl FnOnce() + Send + 'static) {
+        self.state.lock().unwrap().before_history = Some(Box::new(what));
     }
 
     /// The next commit or creation is answered with this, and not written.
@@ -141,6 +147,10 @@ impl Store for Shared {
         from: u64,
         limit: usize,
     ) -> Result<Vec<Unit>, StoreError> {
+        let before = self.0.state.lock().unwrap().before_history.take();
+        if let Some(before) = before {
+            before();
+        }
         self.0.inner.history(run, generation, from, limit)
     }
     fn attempts(&self, run: &RunKey, generation: u64) -> Result<Vec<AttemptRecord>, StoreError> {

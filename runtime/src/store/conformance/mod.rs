@@ -20,6 +20,7 @@ pub mod commit;
 pub mod create;
 pub mod durable;
 mod everything;
+pub mod export;
 pub mod guards;
 pub mod history;
 pub mod list;
@@ -120,6 +121,9 @@ macro_rules! store_conformance {
                 a_run_that_is_there_is_not_restored, a_run_is_not_there_before_all_of_it_is_restored,
                 parts_must_follow_on, a_restore_can_be_given_up, an_owner_is_new_after_a_restore,
                 what_contradicts_itself_is_not_restored;
+            export: what_was_imported_is_exported_again_to_the_byte, there_may_be_nothing_to_export,
+                a_store_is_exported_while_others_write, a_run_that_is_there_is_not_imported,
+                a_damaged_run_is_not_passed_over;
             profile: it_keeps_what_its_durability_says, it_recovers_as_it_says,
                 it_checks_histories_as_it_says, it_retains_as_it_says, its_bounds_are_those_that_it_says,
                 its_profile_does_not_change;
