@@ -8,7 +8,7 @@
 //! | [`SledStore`] | in a folder, over restarts and power cuts | everything else that runs in one process |
 //!
 //! Both are shown to behave alike by the functions in [`conformance`], each of which shows one property;
-//! a store of another make runs the same ones.
+//! a store of another make runs the same ones. Any store can be [exported](export), while it is in use too.
 
 mod acks;
 mod census;

@@ -37,6 +37,8 @@ pub(super) const DUE: u8 = b'd';
 pub(super) const FINISHED: u8 = b'f';
 pub(super) const RESTORING: u8 = b'x';
 pub(super) const CHUNK: u8 = b'c';
+/// Of the store's own.
+pub(super) const OWN: u8 = b'm';
 /// The last number given to an owner.
 pub(super) const OWNERS: &[u8] = b"mo";
 /// How many runs there are.

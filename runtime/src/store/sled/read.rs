@@ -118,6 +118,17 @@ pub(super) fn head(view: &View<'_>, run: &RunKey) -> Result<Option<Head>, StoreE
         .transpose()
 }
 
+/// The timers of a run: operation and deadline.
+pub(super) fn timers(
+    view: &View<'_>,
+    run: &RunKey,
+    record: &RunRecord,
+) -> Result<Vec<(u64, Timestamp)>, StoreError> {
+    things(view, run, record, Kind::Timer, |number, content| {
+        Ok((number, Timestamp::from_millis(read_number(content)?)))
+    })
+}
+
 pub(super) fn load(view: &View<'_>, run: &RunKey) -> Result<Option<Loaded>, StoreError> {
     let Some(record) = record(view, run)? else {
         return Ok(None);
@@ -129,9 +140,7 @@ pub(super) fn load(view: &View<'_>, run: &RunKey) -> Result<Option<Loaded>, Stor
         tasks: things(view, run, &record, Kind::Task, |_, content| {
             read_task(content)
         })?,
-        timers: things(view, run, &record, Kind::Timer, |number, content| {
-            Ok((number, Timestamp::from_millis(read_number(content)?)))
-        })?,
+        timers: timers(view, run, &record)?,
         queue: things(view, run, &record, Kind::Row, |_, content| {
             read_row(content)
         })?,
