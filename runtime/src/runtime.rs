@@ -1,5 +1,6 @@
 //! A running runtime.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -8,6 +9,7 @@ use crate::client::Client;
 use crate::engine::Engine;
 use crate::error::Drained;
 use crate::profile::Profile;
+use crate::store::export::{ExportError, Exported};
 
 /// Runs workflows in this process, over a store.
 ///
@@ -68,6 +70,15 @@ impl Runtime {
     #[must_use]
     pub fn profile(&self) -> Profile {
         self.engine.shared.store.profile()
+    }
+
+    /// Exports the whole store to a new file, while its runs go on: see [`Client::export`].
+    ///
+    /// # Errors
+    ///
+    /// [`ExportError`].
+    pub async fn export(&self, path: impl Into<PathBuf>) -> Result<Exported, ExportError> {
+        self.client().export(path).await
     }
 
     /// Stops in order: begins no more runs and attempts, waits at most `at_most` for the attempts that are

@@ -7,5 +7,6 @@ pub mod determinism;
 pub mod errors;
 pub mod running;
 pub mod stores;
+pub mod upkeep;
 pub mod waiting;
 pub mod writing_a_store;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 
 use perennial::history::Unit;
-use perennial::{RunKey, Timestamp};
+use perennial::{Namespace, RunKey, Timestamp};
 use perennial_runtime::Profile;
 use perennial_runtime::store::{
     Ack, AttemptRecord, Commit, Create, Created, Deliver, DueTimer, FinishedRun, Head, ListQuery,
@@ -149,5 +149,13 @@ impl<S: Store> Store for Queued<S> {
 
     fn list(&self, query: &ListQuery) -> Result<Page, StoreError> {
         self.inner.list(query)
+    }
+
+    fn namespaces(
+        &self,
+        after: Option<&Namespace>,
+        limit: usize,
+    ) -> Result<Vec<Namespace>, StoreError> {
+        self.inner.namespaces(after, limit)
     }
 }

@@ -1,5 +1,6 @@
 //! Starting runs and asking about them.
 
+mod export;
 mod list;
 mod purge;
 mod run;

@@ -163,6 +163,17 @@ pub trait Store: Send + Sync + fmt::Debug + 'static {
     /// When something that is stored cannot be read.
     fn list(&self, query: &ListQuery) -> Result<Page, StoreError>;
 
+    /// At most `limit` namespaces that have runs, after the namespace `after`, in their order.
+    ///
+    /// # Errors
+    ///
+    /// When something that is stored cannot be read.
+    fn namespaces(
+        &self,
+        after: Option<&Namespace>,
+        limit: usize,
+    ) -> Result<Vec<Namespace>, StoreError>;
+
     /// Makes everything durable and lets go of the files. Later writes are refused as
     /// [`StoreError::Closed`].
     ///

@@ -191,8 +191,8 @@ impl fmt::Display for StoreError {
             ),
             Self::Damaged { place, problem } => write!(
                 f,
-                "{place}: {problem}\n\nhelp: nothing was changed; keep a copy of the store's folder before \
-                 anything else, and restore a backup if there is one"
+                "{place}: {problem}\n\nhelp: nothing was changed; restore a backup if there is one; otherwise stop \
+                 the program, and `perennial store salvage <folder> --to <export>` reads what can be read"
             ),
             Self::Gap {
                 run,

@@ -8,18 +8,21 @@
 //! | [`SledStore`] | in a folder, over restarts and power cuts | everything else that runs in one process |
 //!
 //! Both are shown to behave alike by the functions in [`conformance`], each of which shows one property;
-//! a store of another make runs the same ones.
+//! a store of another make runs the same ones. Any store can be [exported](export), while it is in use too.
 
 mod acks;
+mod census;
 pub mod conformance;
 mod contract;
 mod error;
+pub mod export;
 mod memory;
 mod purge;
 mod restore;
 mod rules;
 pub mod sled;
 
+pub use census::{Census, Standing};
 pub use contract::{
     Ack, AttemptOutcome, AttemptRecord, BlockedChange, BlockedRecord, Changes, Commit, Create,
     Created, Deliver, DueTimer, Fence, Head, ListQuery, Loaded, Owner, Page, Queued, Status, Store,

@@ -2,11 +2,12 @@
 
 use std::fs;
 
+use perennial::history::Observation;
 use perennial::wire::{RecordError, RecordWriter, open};
 use perennial::{ActivityOptions, Class, Timestamp};
 use perennial_runtime::store::sled::{Damage, Tamper};
 use perennial_runtime::store::{
-    AttemptOutcome, AttemptRecord, Changes, Commit, OpenError, Store as _, StoreError, Task,
+    AttemptOutcome, AttemptRecord, Changes, Commit, OpenError, SledStore, Store, StoreError, Task,
     TaskChange, TimerChange,
 };
 
@@ -422,4 +423,69 @@ fn a_verification_tells_what_is_wrong_and_counts_what_is_there() {
     insta::assert_snapshot!(texts.join("\n---\n"));
     // What is not touched is still read and written.
     commit(&store, &order, 10).unwrap();
+}
+
+/// What an index does not name is never woken.
+#[test]
+fn a_verification_holds_the_indexes_against_the_runs() {
+    let world = World::new();
+    let store = world.open();
+    let [waiting, idle] = ["waiting", "idle"].map(run);
+    for run in [&waiting, &idle] {
+        begin(&store, run);
+    }
+    let timer = TimerChange::Put {
+        operation: 1,
+        deadline: Timestamp::from_millis(7),
+    };
+    let changes = Changes {
+        enqueue: vec![Observation::TimerFired { operation: 2 }],
+        timers: vec![timer],
+        ..Changes::default()
+    };
+    let enqueue = Commit {
+        sequence: 0,
+        changes,
+        ..commit_of(&waiting, unit(1))
+    };
+    wait(|ack| store.commit(enqueue, ack)).unwrap();
+    assert_eq!(store.verify().unwrap().problems, []);
+    store.tamper(Tamper::LoseWork(&waiting)).unwrap();
+    store.tamper(Tamper::AddWork(&idle)).unwrap();
+    let mut texts = problems(&store);
+    let value = store.claimable("any", None, 9).unwrap();
+    assert_eq!(value, [idle], "it is what verify says");
+    // One thing at a time of each run.
+    store.tamper(Tamper::AddWork(&waiting)).unwrap();
+    let deadline = Timestamp::from_millis(7);
+    store
+        .tamper(Tamper::LoseDue(&waiting, 1, deadline))
+        .unwrap();
+    texts.extend(problems(&store));
+    insta::assert_snapshot!(texts.join("\n"));
+}
+
+fn problems(store: &SledStore) -> Vec<String> {
+    let report = store.verify().unwrap();
+    let lines = report.problems.iter().map(|problem| {
+        let text = problem.to_string();
+        text.lines().next().unwrap().to_owned()
+    });
+    lines.collect()
+}
+
+/// It makes none, and says so.
+#[test]
+fn where_a_store_must_be_none_is_made() {
+    let world = World::new();
+    let error = SledStore::open_existing(world.path()).unwrap_err();
+    assert_eq!(
+        error,
+        OpenError::NoStore {
+            folder: world.path()
+        }
+    );
+    assert!(!world.path().exists());
+    begin(&world.open(), &run("order-42"));
+    SledStore::open_existing(world.path()).unwrap();
 }

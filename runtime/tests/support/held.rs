@@ -5,7 +5,7 @@
 use std::sync::{Arc, Mutex};
 
 use perennial::history::Unit;
-use perennial::{RunKey, Timestamp};
+use perennial::{Namespace, RunKey, Timestamp};
 use perennial_runtime::Profile;
 use perennial_runtime::store::{
     Ack, AttemptRecord, Commit, Create, Created, Deliver, DueTimer, FinishedRun, Head, ListQuery,
@@ -29,6 +29,7 @@ struct State {
     held: Vec<Held>,
     fate: Option<StoreError>,
     panics: bool,
+    before_history: Option<Held>,
 }
 
 impl std::fmt::Debug for HeldStore {
@@ -59,6 +60,11 @@ impl HeldStore {
             std::mem::take(&mut state.held)
         };
         held.into_iter().for_each(|write| write());
+    }
+
+    /// Before the next history is read, something happens.
+    pub fn before_next_history(&self, what: impl FnOnce() + Send + 'static) {
+        self.state.lock().unwrap().before_history = Some(Box::new(what));
     }
 
     /// The next commit or creation is answered with this, and not written.
@@ -141,6 +147,10 @@ impl Store for Shared {
         from: u64,
         limit: usize,
     ) -> Result<Vec<Unit>, StoreError> {
+        let before = self.0.state.lock().unwrap().before_history.take();
+        if let Some(before) = before {
+            before();
+        }
         self.0.inner.history(run, generation, from, limit)
     }
     fn attempts(&self, run: &RunKey, generation: u64) -> Result<Vec<AttemptRecord>, StoreError> {
@@ -168,6 +178,13 @@ impl Store for Shared {
     }
     fn list(&self, query: &ListQuery) -> Result<Page, StoreError> {
         self.0.inner.list(query)
+    }
+    fn namespaces(
+        &self,
+        after: Option<&Namespace>,
+        limit: usize,
+    ) -> Result<Vec<Namespace>, StoreError> {
+        self.0.inner.namespaces(after, limit)
     }
     /// A test may start another runtime over it.
     fn close(&self) -> Result<(), StoreError> {

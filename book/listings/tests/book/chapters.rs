@@ -241,7 +241,7 @@ fn the_numbers_of_the_limits() {
 
 /// A clock that stands still, so that the texts that show times are the same each time.
 #[derive(Debug)]
-struct Still;
+pub(crate) struct Still;
 
 impl Clock for Still {
     fn now(&self) -> Timestamp {

@@ -10,4 +10,5 @@ mod first_workflow;
 mod pages;
 mod readme;
 mod texts;
+mod upkeep;
 mod writing_a_store;

@@ -38,3 +38,24 @@ pub(crate) fn assert_text(name: &str, found: &str) {
         "the book shows another text in {name}; `UPDATE_BOOK=1 cargo test -p perennial-book` writes it anew"
     );
 }
+
+/// Compares `found` with what the book shows, apart from the numbers, which are others each time.
+#[track_caller]
+pub(crate) fn assert_like(name: &str, found: &str) {
+    if updating() {
+        return assert_text(name, found);
+    }
+    let without_numbers = |text: &str| {
+        let words = text.split_whitespace().map(|word| {
+            let is_digit = |c: char| c.is_ascii_digit();
+            word.replace(is_digit, "").replace("KiB", "MiB")
+        });
+        words.collect::<Vec<_>>().join(" ")
+    };
+    let shown = fs::read_to_string(listings().join(name)).unwrap_or_default();
+    assert_eq!(
+        without_numbers(&shown),
+        without_numbers(found),
+        "the book shows another text in {name}; `UPDATE_BOOK=1 cargo test -p perennial-book` writes it anew"
+    );
+}

@@ -4,7 +4,7 @@ use perennial::RunId;
 
 use super::Factory;
 use super::scene::{Scene, create, key, no_changes, ok};
-use crate::store::{BlockedChange, BlockedRecord, Changes, Create, ListQuery, Status};
+use crate::store::{BlockedChange, BlockedRecord, Changes, Create, Keep, ListQuery, Status};
 
 fn ids(scene: &Scene, query: &ListQuery) -> Vec<String> {
     ok(scene.store.list(query))
@@ -110,6 +110,36 @@ pub fn prefixes_and_namespaces_are_kept_apart(factory: Factory<'_>) {
         ..query()
     };
     assert_eq!(ids(&scene, &prefix), ["x-5"]);
+}
+
+/// In their order, those with runs alone, page by page.
+pub fn namespaces_are_listed(factory: Factory<'_>) {
+    let scene = Scene::new(factory);
+    let namespaces = |after: Option<&str>, limit| {
+        let after = after.map(|after| super::scene::key_in(after, "x").namespace);
+        let found = ok(scene.store.namespaces(after.as_ref(), limit));
+        found.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert!(namespaces(None, 9).is_empty());
+    let gone = scene.begin_in("gone", "x");
+    for namespace in ["b", "a", "a-b", "a", "ab", "default", "a"] {
+        for name in ["1", "2"] {
+            if ok(scene.store.head(&super::scene::key_in(namespace, name))).is_none() {
+                scene.begin_in(namespace, name);
+            }
+        }
+    }
+    assert_eq!(
+        namespaces(None, 9),
+        ["a", "a-b", "ab", "b", "default", "gone"]
+    );
+    let mut gone = gone;
+    gone.end();
+    gone.purge(Keep::Nothing);
+    assert_eq!(namespaces(None, 2), ["a", "a-b"]);
+    assert_eq!(namespaces(Some("a-b"), 2), ["ab", "b"]);
+    assert_eq!(namespaces(Some("aa"), 9), ["ab", "b", "default"]);
+    assert!(namespaces(Some("default"), 9).is_empty() && namespaces(None, 0).is_empty());
 }
 
 /// And by all of them together.

@@ -20,6 +20,7 @@ pub mod commit;
 pub mod create;
 pub mod durable;
 mod everything;
+pub mod export;
 pub mod guards;
 pub mod history;
 pub mod list;
@@ -101,7 +102,7 @@ macro_rules! store_conformance {
                 a_run_that_only_waits_for_time_is_not, unfit_runs_are_left_out, claimable_runs_come_in_pages,
                 an_ended_run_is_claimable_for_its_tasks_alone;
             list: runs_come_in_pages_in_their_order, a_page_knows_whether_there_is_more,
-                prefixes_and_namespaces_are_kept_apart, runs_are_picked_by_workflow_status_and_blocked;
+                prefixes_and_namespaces_are_kept_apart, namespaces_are_listed, runs_are_picked_by_workflow_status_and_blocked;
             history: pages_go_on_where_the_last_ended, a_page_may_begin_inside_a_unit,
                 there_is_nothing_beyond_the_end, a_lost_unit_is_noticed, a_lost_end_is_noticed,
                 a_lost_beginning_is_noticed, a_changed_byte_is_noticed, newer_software_is_noticed,
@@ -120,6 +121,9 @@ macro_rules! store_conformance {
                 a_run_that_is_there_is_not_restored, a_run_is_not_there_before_all_of_it_is_restored,
                 parts_must_follow_on, a_restore_can_be_given_up, an_owner_is_new_after_a_restore,
                 what_contradicts_itself_is_not_restored;
+            export: what_was_imported_is_exported_again_to_the_byte, there_may_be_nothing_to_export,
+                a_store_is_exported_while_others_write, a_run_that_is_there_is_not_imported,
+                a_damaged_run_is_not_passed_over;
             profile: it_keeps_what_its_durability_says, it_recovers_as_it_says,
                 it_checks_histories_as_it_says, it_retains_as_it_says, its_bounds_are_those_that_it_says,
                 its_profile_does_not_change;

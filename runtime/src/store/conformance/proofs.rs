@@ -82,6 +82,7 @@ proofs! {
     tenancy namespaces: &[
         "create::namespaces_are_worlds_of_their_own",
         "list::prefixes_and_namespaces_are_kept_apart",
+        "list::namespaces_are_listed",
     ];
     recovery whole: &[
         "profile::it_recovers_as_it_says",

@@ -7,7 +7,7 @@ use std::ops::Bound;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use perennial::history::Unit;
-use perennial::{RunId, RunKey, Timestamp};
+use perennial::{Namespace, RunId, RunKey, Timestamp};
 
 use super::acks::{answer, deliver};
 use super::contract::{
@@ -342,6 +342,28 @@ impl Store for MemoryStore {
                 runs: page,
                 more: runs.next().is_some(),
             })
+        })
+    }
+
+    fn namespaces(
+        &self,
+        after: Option<&Namespace>,
+        limit: usize,
+    ) -> Result<Vec<Namespace>, StoreError> {
+        self.read(|kept| {
+            let mut found: Vec<Namespace> = Vec::new();
+            for run in kept.runs.keys() {
+                if after.is_some_and(|after| run.namespace <= *after)
+                    || found.last() == Some(&run.namespace)
+                {
+                    continue;
+                }
+                if found.len() == limit {
+                    break;
+                }
+                found.push(run.namespace.clone());
+            }
+            Ok(found)
         })
     }
 

@@ -133,6 +133,12 @@ impl Progress {
         }
     }
 
+    /// The last commit that was acknowledged, and the last that sled has.
+    pub(super) fn commits(&self) -> (u64, u64) {
+        let state = self.state();
+        (state.commit, state.applied)
+    }
+
     /// Why sled takes nothing any more.
     pub(super) fn failure(&self) -> Option<String> {
         self.state().failed.clone()

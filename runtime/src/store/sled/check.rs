@@ -1,14 +1,11 @@
-//! Looking at what is stored without believing it: the last commits and the newest records at every
-//! opening, everything when asked.
+//! Looking at what is stored without believing it, record by record: the newest ones at every opening,
+//! everything when asked.
 
-use std::ops::Bound;
-
-use perennial::RunKey;
 use perennial::history::decode_unit;
 use perennial::wire::RecordError;
 
 use super::apply::Applied;
-use super::keys::{self, Key};
+use super::keys;
 use super::overlay::View;
 use super::problem::damaged;
 use super::records::{
@@ -87,7 +84,7 @@ pub(super) fn kind_name(kind: u8) -> &'static str {
 }
 
 /// The words for a key.
-fn place_of(key: &[u8]) -> String {
+pub(super) fn place_of(key: &[u8]) -> String {
     let number = || keys::last_number(key).unwrap_or_default();
     let of_run =
         || keys::run_and_rest(key).map(|(run, rest)| (run, keys::number(rest).unwrap_or_default()));
@@ -108,6 +105,20 @@ fn place_of(key: &[u8]) -> String {
         (Some(keys::ATTEMPT), _, Some((run, generation))) => {
             format!("an attempt of generation {generation} of run {run}")
         }
+        (Some(keys::FINISHED), _, _) => match keys::finished_run_of(key) {
+            Some(finished) => format!(
+                "the entry of run {} among those that have finished",
+                finished.run
+            ),
+            None => format!("the record `{}`", key.escape_ascii()),
+        },
+        (Some(keys::DUE), _, _) => match keys::timer_of(key) {
+            Some(timer) => format!(
+                "the entry of timer {} of run {} in the order of deadlines",
+                timer.operation, timer.run
+            ),
+            None => format!("the record `{}`", key.escape_ascii()),
+        },
         (Some(keys::RESTORING), Some(run), _) => format!("the restore of run {run}"),
         (Some(keys::BLOCKED), _, Some((run, _))) => format!("a blocked record of run {run}"),
         _ => format!("the record `{}`", key.escape_ascii()),
@@ -115,7 +126,7 @@ fn place_of(key: &[u8]) -> String {
 }
 
 /// Reads one record and everything that belongs to it.
-fn record(view: &View<'_>, key: &[u8], stored: &[u8]) -> Result<(), StoreError> {
+pub(super) fn record(view: &View<'_>, key: &[u8], stored: &[u8]) -> Result<(), StoreError> {
     let place = || place_of(key);
     let number = keys::last_number(key).unwrap_or_default();
     let fits = |found: u64| {
@@ -183,100 +194,4 @@ fn apart(
     value::read(view, stored, kind.version(), place, |content| {
         read::thing(kind, content, |found| found == number)
     })
-}
-
-/// Whether the run of a unit is there, or is being restored. `seen` is the run that was looked for last.
-fn belongs(view: &View<'_>, key: &[u8], seen: &mut Option<RunKey>) -> Result<(), StoreError> {
-    if key.first() != Some(&keys::UNIT) {
-        return Ok(());
-    }
-    let Some((run, _)) = keys::run_and_rest(key) else {
-        return Ok(());
-    };
-    if seen.as_ref() == Some(&run) {
-        return Ok(());
-    }
-    let there = view.get(&RunRecord::key(&run))?.is_some()
-        || view.get(&keys::one(keys::RESTORING, &run))?.is_some();
-    let place = format!("the head of run {run}");
-    *seen = Some(run);
-    if there {
-        Ok(())
-    } else {
-        Err(damaged(
-            place,
-            RecordError::Damaged {
-                problem: "it is missing",
-            },
-        ))
-    }
-}
-
-/// What [`SledStore::verify`](super::SledStore::verify) found.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct Report {
-    /// How many runs there are.
-    pub runs: u64,
-    /// How many generations they have.
-    pub generations: u64,
-    /// How many units those have.
-    pub units: u64,
-    /// How many events those hold.
-    pub events: u64,
-    /// How many records there are of all kinds.
-    pub records: u64,
-    /// What is wrong, at most [`Report::MAX_PROBLEMS`] of it.
-    pub problems: Vec<StoreError>,
-    /// Whether there is more that is wrong.
-    pub more_problems: bool,
-}
-
-impl Report {
-    /// So many problems are told.
-    pub const MAX_PROBLEMS: usize = 1_000;
-
-    /// Whether everything is as it was written.
-    #[must_use]
-    pub fn is_whole(&self) -> bool {
-        self.problems.is_empty()
-    }
-
-    pub(super) fn note(&mut self, problem: StoreError) {
-        // A damaged unit is met twice: as a record, and as a part of its history.
-        if self.problems.contains(&problem) {
-            return;
-        }
-        if self.problems.len() < Self::MAX_PROBLEMS {
-            self.problems.push(problem);
-        } else {
-            self.more_problems = true;
-        }
-    }
-}
-
-/// Reads some records after `after`, and gives the last that it read and the runs among them.
-pub(super) fn some_records(
-    view: &View<'_>,
-    after: Option<&Key>,
-    limit: usize,
-    report: &mut Report,
-) -> Result<(Option<Key>, Vec<RunKey>), StoreError> {
-    let from = after.map_or(Bound::Unbounded, |key| Bound::Excluded(key.clone()));
-    let (mut last, mut runs) = (None, Vec::new());
-    let mut headless = None;
-    for entry in view.range(from, Bound::Unbounded).take(limit) {
-        let (key, stored) = entry?;
-        report.records += 1;
-        match record(view, &key, &stored).and_then(|()| belongs(view, &key, &mut headless)) {
-            Ok(()) => {}
-            Err(error @ StoreError::Io { .. }) => return Err(error),
-            Err(error) => report.note(error),
-        }
-        if key.first() == Some(&keys::RUN) {
-            runs.extend(keys::run_of(&key));
-        }
-        last = Some(key.to_vec());
-    }
-    Ok((last, runs))
 }

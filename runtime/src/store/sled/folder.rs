@@ -14,10 +14,12 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::{journal, state};
+
 /// A copy is made of a `db` of at most so many bytes.
 pub(super) const MAX_COPY: u64 = 1 << 30;
 /// And only if so many bytes stay free.
-const SPARE: u64 = 64 << 20;
+pub(super) const SPARE: u64 = 64 << 20;
 
 pub(super) fn sled(store: &Path) -> PathBuf {
     store.join("sled")
@@ -31,8 +33,35 @@ pub(super) fn under_recovery(store: &Path) -> PathBuf {
     store.join("db.under-recovery")
 }
 
-fn before_recovery(store: &Path) -> PathBuf {
+pub(super) fn before_recovery(store: &Path) -> PathBuf {
     store.join("db.before-recovery")
+}
+
+/// Whether there is a store in a folder, or what is left of one.
+pub(super) fn is_store(store: &Path) -> bool {
+    let parts = [
+        state::path(store),
+        db(store),
+        journal::folder(store),
+        under_recovery(store),
+        before_recovery(store),
+    ];
+    parts.iter().any(|part| part.exists())
+}
+
+/// Whether all that is in a folder is of the names that a store has there.
+pub(super) fn holds_nothing_else(folder: &Path) -> bool {
+    const NAMES: &[&str] = &[
+        "perennial.lock",
+        "perennial.state",
+        "perennial.state.new",
+        "journal",
+        "sled",
+    ];
+    let ours = |name: &str| NAMES.contains(&name) || name.starts_with("db.");
+    fs::read_dir(folder).is_ok_and(|mut entries| {
+        entries.all(|entry| entry.is_ok_and(|entry| entry.file_name().to_str().is_some_and(ours)))
+    })
 }
 
 /// Makes the entries of a folder durable.
@@ -160,15 +189,51 @@ pub(super) fn keep_copy(store: &Path) -> io::Result<()> {
     }
 }
 
-#[cfg(unix)]
 fn has_room(folder: &Path, bytes: u64) -> bool {
-    rustix::fs::statvfs(folder)
-        .is_ok_and(|found| found.f_bavail.saturating_mul(found.f_frsize) >= bytes)
+    // Where systems do not tell, it is tried.
+    room(folder).is_none_or(|room| room >= bytes)
+}
+
+/// How many bytes are free where a folder is; `None` where the system does not tell.
+#[cfg(unix)]
+pub(super) fn room(folder: &Path) -> Option<u64> {
+    let found = rustix::fs::statvfs(folder).ok()?;
+    Some(found.f_bavail.saturating_mul(found.f_frsize))
 }
 
 #[cfg(not(unix))]
-fn has_room(_folder: &Path, _bytes: u64) -> bool {
-    true
+pub(super) fn room(_folder: &Path) -> Option<u64> {
+    None
+}
+
+/// How many bytes a file, or a folder with everything in it, takes on the disk.
+pub(super) fn on_disk(path: &Path) -> io::Result<u64> {
+    let mut bytes = 0;
+    let paths = match fs::metadata(path) {
+        Ok(found) if found.is_dir() => everything(path)?,
+        Ok(_) => vec![path.to_owned()],
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
+        Err(error) => return Err(error),
+    };
+    for path in paths {
+        match fs::metadata(&path) {
+            Ok(found) => bytes += taken(&found),
+            // sled deletes old snapshots while it runs.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(bytes)
+}
+
+#[cfg(unix)]
+fn taken(found: &fs::Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::blocks(found).saturating_mul(512)
+}
+
+#[cfg(not(unix))]
+fn taken(found: &fs::Metadata) -> u64 {
+    found.len()
 }
 
 /// Why the synchronous attribute cannot be had.

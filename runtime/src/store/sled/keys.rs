@@ -37,6 +37,8 @@ pub(super) const DUE: u8 = b'd';
 pub(super) const FINISHED: u8 = b'f';
 pub(super) const RESTORING: u8 = b'x';
 pub(super) const CHUNK: u8 = b'c';
+/// Of the store's own.
+pub(super) const OWN: u8 = b'm';
 /// The last number given to an owner.
 pub(super) const OWNERS: &[u8] = b"mo";
 /// How many runs there are.
@@ -132,6 +134,16 @@ pub(super) fn runs(namespace: &Namespace, prefix: &str) -> Key {
     key.extend_from_slice(namespace.as_str().as_bytes());
     key.push(0);
     key.extend_from_slice(prefix.as_bytes());
+    key
+}
+
+/// Where the runs of the namespaces after `namespace` begin.
+pub(super) fn after_namespace(namespace: &Namespace) -> Key {
+    let mut key = runs(namespace, "");
+    // In place of the 0 that ends it.
+    if let Some(end) = key.last_mut() {
+        *end = 1;
+    }
     key
 }
 

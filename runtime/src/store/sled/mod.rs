@@ -17,6 +17,10 @@
 //!   empty store.
 //! - When a write fails, the store closes itself and says so. Nothing is tried twice.
 //!
+//! A store is looked after with [`SledStore::verify`] and [`SledStore::stat`], [made](import) out of an
+//! [export](crate::store::export), [compacted](compact()) and, when it is damaged, [salvaged](Salvage); the command
+//! `perennial store` does the same.
+//!
 //! After a stop without closing, sled's file is copied aside before sled changes it (`db.before-recovery`,
 //! one copy, replaced at the next such opening), unless it is larger than 1 GiB or the space does not allow
 //! it. A store belongs to one process at a time.
@@ -24,8 +28,11 @@
 mod apply;
 mod cache;
 mod check;
+mod compact;
 mod effects;
 mod folder;
+mod fresh;
+mod indexes;
 mod journal;
 mod keys;
 mod lock;
@@ -40,11 +47,14 @@ mod records;
 mod resolve;
 mod restore;
 mod run;
+mod salvage;
+mod stat;
 mod state;
 mod taken;
 mod tally;
 mod tamper;
 mod value;
+mod verify;
 mod writer;
 
 use std::fmt;
@@ -55,11 +65,15 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use perennial::history::Unit;
-use perennial::{RunKey, Timestamp};
+use perennial::{Namespace, RunKey, Timestamp};
 
-pub use check::Report;
+pub use compact::{CompactError, Compacted, compact};
+pub use fresh::import;
 pub use open_error::{Damage, OpenError};
+pub use salvage::{Candidate, Damages, Differs, Salvage, SalvageError, Salvaged};
+pub use stat::{Disk, KindSize, Stat};
 pub use tamper::Tamper;
+pub use verify::Report;
 
 use super::StoreError;
 use super::contract::{
@@ -94,6 +108,7 @@ pub struct Options {
     max_copy: u64,
     segment: u64,
     gather: usize,
+    existing: bool,
 }
 
 impl Default for Options {
@@ -105,6 +120,7 @@ impl Default for Options {
             max_copy: folder::MAX_COPY,
             segment: journal::SEGMENT,
             gather: apply::MUCH,
+            existing: false,
         }
     }
 }
@@ -132,6 +148,13 @@ impl Options {
         self
     }
 
+    /// Opens a store only where there is one, and makes none.
+    #[must_use]
+    pub fn existing(mut self) -> Self {
+        self.existing = true;
+        self
+    }
+
     /// For tests: how large a segment of the journal is, in bytes.
     #[doc(hidden)]
     #[must_use]
@@ -155,7 +178,8 @@ impl Options {
     /// # Errors
     ///
     /// [`OpenError`]: held by a living process, written by newer software, not able to keep the promise of
-    /// its durability, damaged, or refused by the system.
+    /// its durability, damaged, or refused by the system; with [`existing`](Self::existing) also that there is
+    /// no store.
     pub fn open(&self, folder: impl AsRef<Path>) -> Result<SledStore, OpenError> {
         SledStore::start(folder.as_ref(), self)
     }
@@ -190,6 +214,22 @@ impl SledStore {
     /// See [`Options::open`].
     pub fn open(folder: impl AsRef<Path>) -> Result<Self, OpenError> {
         Options::default().open(folder)
+    }
+
+    /// Opens a store that is there, for a look at it: with [`Durability::Sync`] where that can be had, and
+    /// otherwise without. Like every opening, it changes the files: what a process before has left undone is
+    /// done.
+    ///
+    /// # Errors
+    ///
+    /// See [`Options::open`].
+    pub fn open_existing(folder: impl AsRef<Path>) -> Result<Self, OpenError> {
+        let folder = folder.as_ref();
+        let options = Options::default().existing();
+        match options.open(folder) {
+            Err(OpenError::NoSync { .. }) => options.durability(Durability::Os).open(folder),
+            opened => opened,
+        }
     }
 
     /// How a store can be opened otherwise.
@@ -230,69 +270,6 @@ impl SledStore {
     #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder
-    }
-
-    /// Reads everything: each record and its checksum, each history and its numbering. Writes go on between
-    /// the slices in which this reads.
-    ///
-    /// # Errors
-    ///
-    /// When the store is closed, or sled fails. What is damaged stands in the report.
-    pub fn verify(&self) -> Result<Report, StoreError> {
-        let mut report = Report::default();
-        if let Some(difference) = self.shared.taken.verify(&self.shared.overlay)? {
-            report.note(difference.into());
-        }
-        let mut after = None;
-        loop {
-            let (last, runs) = self
-                .shared
-                .overlay
-                .read(|view| check::some_records(view, after.as_ref(), SLICE, &mut report))?;
-            for run in runs {
-                self.verify_run(&run, &mut report)?;
-            }
-            match last {
-                Some(last) => after = Some(last),
-                None => return Ok(report),
-            }
-        }
-    }
-
-    fn verify_run(&self, run: &RunKey, report: &mut Report) -> Result<(), StoreError> {
-        const PAGE: usize = 1_000;
-        report.runs += 1;
-        let head = match self.load(run) {
-            Ok(Some(loaded)) => loaded.head,
-            Ok(None) => return Ok(()),
-            Err(error @ (StoreError::Closed { .. } | StoreError::Io { .. })) => return Err(error),
-            Err(error) => {
-                report.note(error);
-                return Ok(());
-            }
-        };
-        for generation in head.kept_from..=head.generation {
-            report.generations += 1;
-            let mut from = 1;
-            loop {
-                match self.history(run, generation, from, PAGE) {
-                    Ok(units) => {
-                        report.units += units.len() as u64;
-                        let Some(last) = units.last() else { break };
-                        report.events += last.last() + 1 - from;
-                        from = last.last() + 1;
-                    }
-                    Err(error @ (StoreError::Closed { .. } | StoreError::Io { .. })) => {
-                        return Err(error);
-                    }
-                    Err(error) => {
-                        report.note(error);
-                        break;
-                    }
-                }
-            }
-        }
-        Ok(())
     }
 
     fn hand_over(&self, write: Write) {
@@ -485,6 +462,16 @@ impl Store for SledStore {
                 .read(|view| read::list(view, query, &mut from, &mut page))?;
         }
         Ok(page)
+    }
+
+    fn namespaces(
+        &self,
+        after: Option<&Namespace>,
+        limit: usize,
+    ) -> Result<Vec<Namespace>, StoreError> {
+        self.shared
+            .overlay
+            .read(|view| read::namespaces(view, after, limit))
     }
 
     fn close(&self) -> Result<(), StoreError> {

@@ -51,6 +51,11 @@ pub(super) fn open(store: &Path, options: &Options) -> Result<Writer, OpenError>
 
 impl Opening<'_> {
     fn open(&self) -> Result<Writer, OpenError> {
+        if self.options.existing && !folder::is_store(self.store) {
+            return Err(OpenError::NoStore {
+                folder: self.store.into(),
+            });
+        }
         let made = folder::create(self.store).map_err(self.io("creating the folder"))?;
         let opened = self.in_folder();
         if made && matches!(opened, Err(OpenError::NoSync { .. })) {

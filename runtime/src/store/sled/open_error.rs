@@ -19,6 +19,11 @@ pub enum OpenError {
         /// The number of the process, where it can be read.
         process: Option<u32>,
     },
+    /// There is no store, and none was to be made.
+    NoStore {
+        /// The folder.
+        folder: PathBuf,
+    },
     /// It was written by newer software.
     Newer {
         /// The store's folder.
@@ -230,6 +235,12 @@ impl fmt::Display for OpenError {
                 }
                 f.write_str("\n\nhelp: a store belongs to one process at a time; stop that one, or open another folder")
             }
+            Self::NoStore { folder } => write!(
+                f,
+                "there is no store in {}\n\n\
+                 help: a store's folder has the file `perennial.state` in it",
+                folder.display()
+            ),
             Self::Newer {
                 folder,
                 format,
@@ -270,13 +281,16 @@ impl fmt::Display for OpenError {
                 copy,
             } => {
                 write!(f, "the store {} is damaged: {damage}", folder.display())?;
-                f.write_str(
-                    "\n\nhelp: keep a copy of the folder before anything else; restore a backup if there is one",
+                write!(
+                    f,
+                    "\n\nhelp: restore a backup if there is one; otherwise \
+                     `perennial store salvage {} --to <export>` reads what can be read, and changes nothing in it",
+                    folder.display()
                 )?;
                 match copy {
                     Some(copy) => write!(
                         f,
-                        "; {} is the data as it was before sled opened it",
+                        "; {}, the data as it was before sled opened it, is read too",
                         copy.display()
                     ),
                     None => Ok(()),
@@ -362,6 +376,7 @@ mod tests {
                 folder: folder(),
                 process: None,
             },
+            OpenError::NoStore { folder: folder() },
             OpenError::Newer {
                 folder: folder(),
                 format: 9,

@@ -4,7 +4,7 @@ use std::ops::Bound;
 
 use perennial::history::{Unit, decode_unit};
 use perennial::wire::RecordError;
-use perennial::{RunKey, Timestamp};
+use perennial::{Namespace, RunKey, Timestamp};
 
 use super::keys;
 use super::overlay::View;
@@ -118,6 +118,17 @@ pub(super) fn head(view: &View<'_>, run: &RunKey) -> Result<Option<Head>, StoreE
         .transpose()
 }
 
+/// The timers of a run: operation and deadline.
+pub(super) fn timers(
+    view: &View<'_>,
+    run: &RunKey,
+    record: &RunRecord,
+) -> Result<Vec<(u64, Timestamp)>, StoreError> {
+    things(view, run, record, Kind::Timer, |number, content| {
+        Ok((number, Timestamp::from_millis(read_number(content)?)))
+    })
+}
+
 pub(super) fn load(view: &View<'_>, run: &RunKey) -> Result<Option<Loaded>, StoreError> {
     let Some(record) = record(view, run)? else {
         return Ok(None);
@@ -129,9 +140,7 @@ pub(super) fn load(view: &View<'_>, run: &RunKey) -> Result<Option<Loaded>, Stor
         tasks: things(view, run, &record, Kind::Task, |_, content| {
             read_task(content)
         })?,
-        timers: things(view, run, &record, Kind::Timer, |number, content| {
-            Ok((number, Timestamp::from_millis(read_number(content)?)))
-        })?,
+        timers: timers(view, run, &record)?,
         queue: things(view, run, &record, Kind::Row, |_, content| {
             read_row(content)
         })?,
@@ -377,6 +386,29 @@ pub(super) fn list(
         }
     }
     Ok(())
+}
+
+pub(super) fn namespaces(
+    view: &View<'_>,
+    after: Option<&Namespace>,
+    limit: usize,
+) -> Result<Vec<Namespace>, StoreError> {
+    let mut from = after.map_or_else(|| vec![keys::RUN], keys::after_namespace);
+    let mut found = Vec::new();
+    // One look for each, however many runs it has.
+    while found.len() < limit {
+        let end = Bound::Excluded(vec![keys::RUN + 1]);
+        let Some(entry) = view.range(Bound::Included(from), end).next() else {
+            break;
+        };
+        let (key, _) = entry?;
+        let place = || format!("the head of the run `{}`", key.escape_ascii());
+        let run = keys::run_of(&key)
+            .ok_or_else(|| damaged(place(), RecordError::Malformed { field: "key" }))?;
+        from = keys::after_namespace(&run.namespace);
+        found.push(run.namespace);
+    }
+    Ok(found)
 }
 
 /// Where a page begins.

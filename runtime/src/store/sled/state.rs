@@ -45,6 +45,15 @@ pub(super) enum Unreadable {
     Io(io::Error),
 }
 
+impl std::fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Record(problem) => problem.fmt(f),
+            Self::Io(error) => error.fmt(f),
+        }
+    }
+}
+
 pub(super) fn path(store: &Path) -> PathBuf {
     store.join("perennial.state")
 }

@@ -100,7 +100,7 @@ impl Held {
     }
 }
 
-fn count(tallies: &mut Tallies, key: &[u8], value: &[u8]) {
+pub(super) fn count(tallies: &mut Tallies, key: &[u8], value: &[u8]) {
     // It is not taken over from anywhere.
     if key != keys::APPLIED {
         tallies.add(key, value);

@@ -3,7 +3,7 @@
 //! whole as far as it goes, and only a count of what there was tells that something is missing.
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use perennial::wire::{FieldWriter, Fields, RecordError};
 
@@ -67,16 +67,25 @@ impl Tallies {
         found: &Self,
         kinds: impl Fn(u8) -> bool,
     ) -> Option<Difference> {
+        self.differences(found)
+            .find(|(kind, _)| kinds(*kind))
+            .map(|(_, difference)| difference)
+    }
+
+    /// The kinds of which `found` has others.
+    pub(super) fn differences(&self, found: &Self) -> impl Iterator<Item = (u8, Difference)> {
         let of = |tallies: &Self, kind| tallies.0.get(&kind).copied().unwrap_or_default();
-        self.0
-            .keys()
-            .chain(found.0.keys())
-            .filter(|kind| kinds(**kind))
-            .find(|&&kind| of(self, kind) != of(found, kind))
-            .map(|&kind| Difference {
-                what: check::kind_name(kind),
-                had: of(self, kind).records,
-                found: of(found, kind).records,
+        let kinds: BTreeSet<u8> = self.0.keys().chain(found.0.keys()).copied().collect();
+        kinds
+            .into_iter()
+            .filter(move |&kind| of(self, kind) != of(found, kind))
+            .map(move |kind| {
+                let difference = Difference {
+                    what: check::kind_name(kind),
+                    had: of(self, kind).records,
+                    found: of(found, kind).records,
+                };
+                (kind, difference)
             })
     }
 

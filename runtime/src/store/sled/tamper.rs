@@ -3,11 +3,13 @@
 
 use std::sync::atomic::Ordering;
 
-use perennial::RunKey;
 use perennial::wire::RecordWriter;
+use perennial::{RunKey, Timestamp};
 
 use super::SledStore;
 use super::keys;
+use super::records::{NUMBER_VERSION, number_content};
+use super::value;
 use super::writer::Write;
 use crate::store::StoreError;
 
@@ -24,6 +26,12 @@ pub enum Tamper<'a> {
     FlipHead(&'a RunKey),
     /// A unit's record has a schema version that nobody understands yet.
     RaiseUnit(&'a RunKey, u64, u64),
+    /// A run is not among those with something to do.
+    LoseWork(&'a RunKey),
+    /// A run is among those with something to do.
+    AddWork(&'a RunKey),
+    /// A timer is not in the order of deadlines.
+    LoseDue(&'a RunKey, u64, Timestamp),
     /// The next write into the journal fails.
     FailNextFlush,
 }
@@ -48,6 +56,14 @@ impl SledStore {
                 unit(run, generation, number),
                 Some(RecordWriter::new(u8::MAX).finish()),
             ),
+            Tamper::LoseWork(run) => (keys::one(keys::WORK, run), None),
+            Tamper::AddWork(run) => {
+                let value = value::inline(NUMBER_VERSION, 0, &number_content(0));
+                (keys::one(keys::WORK, run), Some(value))
+            }
+            Tamper::LoseDue(run, operation, deadline) => {
+                (keys::due(run, operation, deadline), None)
+            }
             Tamper::FailNextFlush => {
                 self.shared.fail.store(true, Ordering::Relaxed);
                 return Ok(());

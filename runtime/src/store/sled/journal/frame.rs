@@ -24,7 +24,7 @@ const COMMIT: u8 = 1;
 const MARK: u8 = 2;
 const END: u8 = 3;
 /// Frames begin at multiples of this.
-const ALIGN: usize = 8;
+pub(super) const ALIGN: usize = 8;
 
 /// Where a frame belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,6 +147,12 @@ pub(super) fn read(bytes: &[u8], epoch: u64) -> Option<Frame<'_>> {
         kind,
         length: end.next_multiple_of(ALIGN),
     })
+}
+
+/// The epoch that a frame would have that begins at the first of these bytes.
+pub(super) fn epoch(bytes: &[u8]) -> Option<u64> {
+    let bytes = bytes.strip_prefix(b"PJ")?;
+    Some(u64::from_le_bytes(*bytes.get(6..)?.first_chunk()?))
 }
 
 /// A frame or mark of a commit after `last`, somewhere in these bytes, which begin where a frame may begin.

@@ -8,6 +8,7 @@
 
 mod frame;
 mod recover;
+mod rescue;
 mod segment;
 
 use std::collections::VecDeque;
@@ -16,6 +17,7 @@ use std::io;
 use std::path::PathBuf;
 
 pub(super) use recover::{Broken, Recovered, recover};
+pub(super) use rescue::{Rescued, rescue};
 pub(super) use segment::{folder, sync_all};
 
 use super::effects::Changed;

@@ -1,0 +1,57 @@
+//! The command `perennial`, as a function: what can be done without the program whose runs are kept. See
+//! *Backup and upkeep* in the book.
+
+#![warn(missing_docs)]
+
+mod store;
+
+use std::ffi::OsString;
+use std::io::Write;
+
+use clap::{Parser, Subcommand};
+
+/// Looks after what Perennial keeps.
+///
+/// Exit codes: 0 done, 1 not done or something is wrong, 2 wrong arguments, 3 done but for what was lost.
+#[derive(Debug, Parser)]
+#[command(name = "perennial", version, max_term_width = 100)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Checks, measures, exports and repairs stores in folders
+    #[command(subcommand)]
+    Store(store::Command),
+}
+
+/// Does what the arguments say, of which the first is the name of the command. What it found is written to
+/// `out`, and why it was not done to `errors`. Gives the exit code.
+pub fn call(
+    arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>,
+    out: &mut dyn Write,
+    errors: &mut dyn Write,
+) -> u8 {
+    // Nobody may be reading; the exit code says it too.
+    let told = |to: &mut dyn Write, text: &str| drop(to.write_all(text.as_bytes()));
+    let Command::Store(command) = match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => arguments.command,
+        Err(error) => {
+            let text = error.render().to_string();
+            told(if error.use_stderr() { errors } else { out }, &text);
+            return u8::try_from(error.exit_code()).unwrap_or(2);
+        }
+    };
+    match command.run() {
+        Ok((text, outcome)) => {
+            told(out, &text);
+            outcome.code()
+        }
+        Err(error) => {
+            told(errors, &format!("error: {error}\n"));
+            store::Outcome::Wrong.code()
+        }
+    }
+}
