@@ -86,7 +86,7 @@ pub fn measure(tokio: &tokio::runtime::Runtime, folder: &Path, rounds: usize, re
         report.say(Line::new("fanout_100", took, "ms", None));
     }
     let history = long.then(|| {
-        let flat = tokio.block_on(workload::long_run(&client));
+        let flat = tokio.block_on(workload::long_run(&client, rounds));
         report.say(Line::new("flat_10000", flat, "ratio", Some(flat)));
         tokio.block_on(workload::history(&client, workload::long, "long"))
     });

@@ -7,7 +7,7 @@
 //! |---|---|---|---|
 //! | `limit_1`, `limit_64`, `limit_512` | a preallocated file, one writer, records of 300 bytes, `fdatasync`; 1, 64 and 512 committers | commits/s | |
 //! | `steps_1`, `steps_64`, `steps_512` | workflows of ten steps, the activities do nothing; 1, 64 and 512 in flight; embedded store, `Sync` | steps/s | to the limit of the same number |
-//! | `flat_10000` | one run of 10,000 steps: time of the last 1,000 ÷ time of the first 1,000 | ratio | the value |
+//! | `flat_10000` | runs of 10,000 steps, one after the other: time of the last 1,000 ÷ time of the first 1,000, the median | ratio | the value |
 //! | `replay_memory` | cold replay of that run from the decoded history | events/s | |
 //! | `replay_disk` | the same, read from the store | events/s | |
 //! | `fanout_100` | one run that calls 100 activities at once | ms | |
