@@ -1,10 +1,11 @@
 //! `perennial store salvage`.
 
+use std::cmp::Ordering;
 use std::fmt::Write as _;
 use std::path::Path;
 
 use perennial_runtime::store::export::PartialRun;
-use perennial_runtime::store::sled::{Candidate, Salvage, Salvaged};
+use perennial_runtime::store::sled::{Candidate, Differs, Salvage, Salvaged};
 
 use super::text::{count, size};
 use super::verify::counts;
@@ -103,6 +104,21 @@ fn tell_losses(text: &mut String, salvaged: &Salvaged) {
             if one { "commit" } else { "commits" },
             rows.join(", ")
         );
+    }
+    for differs in &salvaged.differs {
+        let Differs {
+            kind, had, found, ..
+        } = differs;
+        let _ = match found.cmp(had) {
+            Ordering::Less => writeln!(text, "lost: {} of {had} {kind}", had - found),
+            Ordering::Equal => writeln!(text, "changed: some of {had} {kind}"),
+            Ordering::Greater => {
+                writeln!(text, "there again: {} {kind} that were gone", found - had)
+            }
+        };
+    }
+    if salvaged.unchecked {
+        text.push_str("not known: how many records of each kind there should be\n");
     }
     if salvaged.short_journal {
         text.push_str("not known: what was at the end of the journal\n");

@@ -104,7 +104,7 @@ fn a_kill_at_any_point_leaves_the_store_whole() {
     ]
     .into_iter()
     .cycle()
-    .take(15)
+    .take(10)
     .enumerate()
     {
         let mut process = world

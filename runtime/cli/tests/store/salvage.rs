@@ -55,25 +55,6 @@ fn import(world: &World) {
     }
 }
 
-/// What the command says, without numbers that depend on how sled has laid out its file.
-fn without_numbers(text: &str) -> String {
-    let mut out = String::new();
-    for line in text.lines() {
-        let mut last_digit = false;
-        for c in line.chars() {
-            let digit = c.is_ascii_digit();
-            if !digit {
-                out.push(c);
-            } else if !last_digit {
-                out.push('N');
-            }
-            last_digit = digit;
-        }
-        out.push('\n');
-    }
-    out
-}
-
 fn db(world: &World) -> PathBuf {
     world.path("data/sled/db")
 }
@@ -208,8 +189,7 @@ fn of_a_database_that_is_cut_short_the_rest_is_saved() {
     assert!(saved.counts.runs > 60, "{}", ran.all());
     let accounted = saved.counts.runs + saved.counts.partial;
     assert!(accounted >= 200, "{}", ran.all());
-    let lines = ran.out.lines().filter(|line| !line.starts_with("  "));
-    insta::assert_snapshot!(without_numbers(&lines.collect::<Vec<_>>().join("\n")));
+    assert!(ran.out.contains(" units of histories\n"), "{}", ran.all());
     import(&world);
 }
 
@@ -329,8 +309,16 @@ fn a_copy_is_read_where_it_gives_more() {
     fs::copy(db(&world), world.path("data/db.under-recovery")).unwrap();
     change(&db(&world), |bytes| bytes.truncate(bytes.len() / 2));
     let ran = salvage(&world, &[]);
-    insta::assert_snapshot!(without_numbers(&ran.all()));
-    assert_eq!(ran.code, 0);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    let told = [
+        "\nnot used: sled/db",
+        "\nread: db.under-recovery, up to commit",
+    ];
+    assert!(
+        told.iter().all(|told| ran.out.contains(told)),
+        "{}",
+        ran.all()
+    );
     assert_eq!(saved(&world).counts.runs, 300);
     // Which can be chosen otherwise.
     fs::remove_file(world.path("saved.jsonl")).unwrap();
@@ -386,7 +374,7 @@ fn what_is_salvaged_was_written() {
     assert_eq!(written.len(), 37);
     let mut numbers = Numbers(11);
     let mut lossy = 0;
-    for round in 0..25 {
+    for round in 0..16 {
         let mut only_sled = true;
         fs::remove_file(world.path("saved.jsonl")).unwrap();
         fs::remove_dir_all(world.path("data")).unwrap();
@@ -425,5 +413,5 @@ fn what_is_salvaged_was_written() {
         import(&world);
         fs::remove_dir_all(world.path("saved")).unwrap();
     }
-    assert!((3..25).contains(&lossy), "{lossy}");
+    assert!((2..16).contains(&lossy), "{lossy}");
 }

@@ -63,7 +63,10 @@ pub(in crate::store::sled) fn rescue(journal: &Path) -> io::Result<Rescued> {
         rescued.last = rescued.last.max(until.unwrap_or(0));
         match fs::read(segment::path(journal, segment.sequence)) {
             Ok(bytes) => {
-                if segment.header.is_some_and(|header| (bytes.len() as u64) < header.size) {
+                if segment
+                    .header
+                    .is_some_and(|header| (bytes.len() as u64) < header.size)
+                {
                     rescued.is_short = true;
                     rescued.problems.push(format!(
                         "segment {} of the journal was cut short",
