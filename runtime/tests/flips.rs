@@ -6,7 +6,9 @@
 //! one that comes to no end.
 //!
 //! Variables: `PERENNIAL_FLIPS` (how many damages, 40), `PERENNIAL_SEED` (1), `PERENNIAL_FLIPS_ONLY` (the
-//! number of one that is to be looked at alone).
+//! number of one that is to be looked at alone), `PERENNIAL_KEEP` (a folder in which damaged stores are kept
+//! that are silent or told of by a verification alone, as they were before anybody looked: where the pages of
+//! a database are differs from time to time, so the seed alone does not bring them back).
 #![allow(clippy::unwrap_used)]
 
 #[path = "flips/account.rs"]
@@ -92,6 +94,12 @@ fn one(written: &Written, seed: u64, index: u64) -> Case {
     copy(&store, &copied);
     let damage = Damage::choose(&copied, &mut chance);
     damage.apply(&copied);
+    let keep = std::env::var_os("PERENNIAL_KEEP").map(|keep| {
+        let kept = Path::new(&keep).join(format!("case-{seed}-{index}"));
+        copy(&copied, &kept);
+        let _ = std::fs::copy(&expected, kept.with_extension("account"));
+        kept
+    });
     let (mut outcome, mut said) = child::look(&copied, &expected, PATIENCE);
     // What was said once must not be forgotten: sled writes as it opens.
     if !outcome.is_failure() && chance.percent(25) {
@@ -100,6 +108,9 @@ fn one(written: &Written, seed: u64, index: u64) -> Case {
             said = format!("{says}; the first time it was {outcome:?}: {said}");
             outcome = again;
         }
+    }
+    if let Some(kept) = keep.filter(|_| !outcome.is_failure() && outcome != Outcome::ToldByVerify) {
+        std::fs::remove_dir_all(kept).unwrap();
     }
     std::fs::remove_dir_all(copied).unwrap();
     Case {
