@@ -256,6 +256,8 @@ impl Applier {
         // A store that failed shows nothing any more, and there is nothing to carry over.
         let mut state = self.shared.progress.state();
         state.bytes = self.shared.overlay.bytes();
+        drop(state);
+        self.shared.progress.changed.notify_all();
         Ok(())
     }
 
@@ -272,6 +274,7 @@ impl Applier {
         }
         self.state.commit = self.state.commit.max(taken.commit);
         self.state.taken = taken.commit;
+        self.state.synced = self.state.synced.max(taken.commit);
         self.state.tallies.clone_from(&taken.tallies);
         self.state
             .write(&self.store)

@@ -111,7 +111,7 @@ impl Opening<'_> {
             }));
         }
         recovered
-            .settle(&journal)
+            .settle(&journal, before.os)
             .map_err(self.io("syncing the journal"))?;
         let overlay = Overlay::new(db.clone());
         let commits = std::mem::take(&mut recovered.commits);
@@ -154,6 +154,7 @@ impl Opening<'_> {
             boot: state::boot(),
             taken: before.taken,
             tallies: before.tallies.clone(),
+            synced: recovered.last,
         };
         state
             .write(self.store)
@@ -319,7 +320,7 @@ impl Opening<'_> {
         if before.os
             && !before.clean
             && before.boot != state::boot()
-            && found.last >= applied.max(before.taken)
+            && found.last >= applied.max(before.taken).max(before.synced)
         {
             let broken = found.broken.take();
             if broken.is_some() || found.last < acknowledged {

@@ -97,7 +97,9 @@ impl Line {
             // A subscriber to logs may panic. What waits is answered all the same.
             let _ = catch_unwind(AssertUnwindSafe(|| {
                 let mut writer = self.writer();
-                writer.shared.progress.wait_for_applier();
+                if writer.closed.is_none() {
+                    writer.shared.progress.wait_for_applier();
+                }
                 self.drain(&mut writer, MAX_WRITES);
                 writer.mark();
             }));

@@ -31,9 +31,12 @@ pub(super) struct State {
     pub(super) taken: u64,
     /// What sled must hold when it has that commit.
     pub(super) tallies: Tallies,
+    /// A commit up to which the journal was on the device, also with `os`.
+    pub(super) synced: u64,
 }
 
-/// The name of this start of the system.
+/// The name of this start of the system. Where it cannot be read (no `/proc`), what a power cut took with
+/// [`Durability::Os`](super::Durability::Os) counts as damage: it cannot be told from one.
 pub(super) fn boot() -> String {
     let read = fs::read_to_string("/proc/sys/kernel/random/boot_id");
     read.map(|text| text.trim().to_owned()).unwrap_or_default()
@@ -72,7 +75,7 @@ impl State {
         let (_, mut fields) = open(bytes, STATE_VERSION)?;
         let (mut format, mut commit, mut clean) = (None, None, None);
         let (mut os, mut boot) = (false, String::new());
-        let (mut taken, mut tallies) = (None, Tallies::default());
+        let (mut taken, mut tallies, mut synced) = (None, Tallies::default(), 0);
         while let Some((field, content)) = fields.next_field()? {
             match field {
                 1 => format = Some(content.number("format")?),
@@ -82,6 +85,7 @@ impl State {
                 5 => content.text("boot")?.clone_into(&mut boot),
                 6 => taken = Some(content.number("taken")?),
                 7 => tallies.read(content.fields("tallies")?)?,
+                8 => synced = content.number("synced")?,
                 _ => {}
             }
         }
@@ -94,6 +98,7 @@ impl State {
             // Not in layouts that are refused.
             taken: taken.unwrap_or_default(),
             tallies,
+            synced,
         })
     }
 
@@ -108,6 +113,7 @@ impl State {
         fields.text(5, &self.boot);
         fields.number(6, self.taken);
         self.tallies.write(7, &mut fields);
+        fields.number(8, self.synced);
         let new = store.join("perennial.state.new");
         let mut file = File::create(&new)?;
         file.write_all(&record.finish())?;

@@ -386,7 +386,7 @@ impl Writer {
         if !lock::wait_for_sled(&folder::db(&self.store)).map_err(|error| io(what, &error))? {
             return Err(io(what, &"its lock is still held"));
         }
-        if let Some(error) = self.shared.progress.failure().filter(|_| !failed) {
+        if let Some(error) = self.shared.progress.failure() {
             return Err(io("sled failed", &error));
         }
         if failed {

@@ -159,8 +159,13 @@ impl Recovered {
     }
 
     /// Makes what was read durable: the last frame may be in the memory of the system alone, or have been
-    /// given up by it after a failed sync, and is about to be shown.
-    pub(in crate::store::sled) fn settle(&self, journal: &Path) -> io::Result<()> {
+    /// given up by it after a failed sync, and is about to be shown. `all`: so may the frames before it.
+    pub(in crate::store::sled) fn settle(&self, journal: &Path, all: bool) -> io::Result<()> {
+        for &(sequence, _) in self.full.iter().filter(|_| all) {
+            let path = segment::path(journal, sequence);
+            let bytes = fs::read(&path)?;
+            segment::write_at(&File::options().write(true).open(&path)?, &bytes, 0)?;
+        }
         let Some(&(sequence, _)) = self.full.back() else {
             return Ok(());
         };
@@ -184,7 +189,6 @@ impl Recovered {
             let file = File::options().write(true).open(&path)?;
             segment::write_at(&file, &bytes[range.clone()], range.start as u64)?;
         }
-        // With `Durability::Os` all of them.
         segment::sync_all(journal)
     }
 }
@@ -246,7 +250,7 @@ mod tests {
             (recovered.last, recovered.before, recovered.broken.clone()),
             (110, Some(0), None)
         );
-        recovered.settle(folder.path()).unwrap();
+        recovered.settle(folder.path(), true).unwrap();
         assert_eq!(
             numbers(&recover(folder.path(), 7).unwrap()),
             numbers(&recovered)
