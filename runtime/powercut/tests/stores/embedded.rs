@@ -2,22 +2,21 @@
 //! and it goes on (S3, S4).
 
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::channel;
 
 use perennial_powercut::{Faults, Recorder, Trace, pretend_restart};
-use perennial_runtime::store::{
-    Ack, Durability, ListQuery, Loaded, OpenError, SledStore, Store, StoreError,
-};
+use perennial_runtime::store::{Durability, ListQuery, SledStore, Store, StoreError};
 
 use crate::child::Judge;
 use crate::cuts::{Outcome, judge_all};
-use crate::script::{Script, Step, find};
+use crate::script::{Script, find};
 use crate::sled::SEGMENT;
+use crate::writing::{Acked, LITTLE, MUCH, Tell, make, open, scripts, step, write_beside_readers};
 
 const IMAGES: &str = "PERENNIAL_TEST_IMAGES";
+
 /// How much is written, and how.
 #[derive(Clone, Copy, Debug)]
 struct Load {
@@ -29,6 +28,8 @@ struct Load {
     steps: u64,
     /// How often the store is opened. Closing it carries the journal over into sled.
     openings: usize,
+    /// So many bytes gather before sled takes them over.
+    gather: usize,
     /// Decides about the images.
     seed: u64,
 }
@@ -39,128 +40,39 @@ const SHORT: Load = Load {
     runs: 4,
     steps: 24,
     openings: 2,
+    gather: LITTLE,
     seed: 1,
 };
 
-/// A run, and how many of its steps were acknowledged, or were shown.
-type Acked = (usize, u64);
-
 fn folder() -> tempfile::TempDir {
     tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
-}
-
-/// Segments of the journal are small, so that there are many, and smaller than the largest commits.
-fn open(folder: &Path, durability: Durability) -> Result<SledStore, OpenError> {
-    SledStore::options()
-        .durability(durability)
-        .segment(64 << 10)
-        .open(folder)
-}
-
-/// Makes a store. `None`: it cannot keep its promise in this file system, and says so.
-fn make(folder: &Path, durability: Durability) -> Option<()> {
-    match open(folder, durability) {
-        Err(OpenError::NoSync { reason, .. }) => {
-            eprintln!("passed over: no synchronous attribute here ({reason})");
-            None
-        }
-        made => made
-            .map(drop)
-            .map(Some)
-            .unwrap_or_else(|error| panic!("{error}")),
-    }
 }
 
 /// Many threads write to a new store, each to runs of its own, while others read.
 fn write(folder: &Path, load: &Load) -> Option<Trace<Acked>> {
     make(folder, load.durability)?;
     let recorder = Arc::new(Recorder::start(folder).unwrap());
-    let mut scripts: Vec<Vec<_>> = (0..load.threads)
-        .map(|thread| {
-            let runs = thread * load.runs..(thread + 1) * load.runs;
-            runs.map(|run| (run, Script::new(run))).collect()
-        })
-        .collect();
+    let tell = marks(&recorder);
+    let mut scripts = scripts(load.threads, load.runs);
     for _ in 0..load.openings {
-        let opened = open(folder, load.durability);
+        let opened = open(folder, load.durability, load.gather);
         let store = opened.unwrap_or_else(|error| panic!("{error}"));
         store.enroll().unwrap();
-        let over = AtomicBool::new(false);
-        std::thread::scope(|threads| {
-            let (store, recorder, over) = (&store, &recorder, &over);
-            threads.spawn(move || {
-                let mut seen = vec![0; load.threads * load.runs];
-                while !over.load(Ordering::Relaxed) {
-                    read(store, recorder, &mut seen);
-                }
-            });
-            let writing: Vec<_> = scripts
-                .iter_mut()
-                .map(|scripts| {
-                    threads.spawn(move || {
-                        for _ in 0..load.steps {
-                            step(store, recorder, scripts).unwrap();
-                        }
-                    })
-                })
-                .collect();
-            let ended: Vec<_> = writing.into_iter().map(|thread| thread.join()).collect();
-            over.store(true, Ordering::Relaxed);
-            assert!(ended.iter().all(Result::is_ok), "a thread panicked");
-        });
+        write_beside_readers(&store, &mut scripts, load.steps, &tell);
     }
+    drop(tell);
     Some(end(recorder))
+}
+
+/// Each step that is told sets a mark.
+fn marks(recorder: &Arc<Recorder<Acked>>) -> Tell {
+    let recorder = Arc::clone(recorder);
+    Arc::new(move |acked| recorder.mark(acked))
 }
 
 fn end(recorder: Arc<Recorder<Acked>>) -> Trace<Acked> {
     let recorder = Arc::into_inner(recorder).unwrap();
     recorder.finish().unwrap_or_else(|error| panic!("{error}"))
-}
-
-/// One step of each run, all at once. Each that is acknowledged sets a mark.
-fn step(
-    store: &SledStore,
-    recorder: &Arc<Recorder<Acked>>,
-    scripts: &mut [(usize, Script)],
-) -> Result<(), StoreError> {
-    let (answer, answered) = channel();
-    let mut commits = Vec::new();
-    for (run, script) in scripts.iter_mut() {
-        let (run, step) = (*run, script.next());
-        let (answer, recorder, steps) = (answer.clone(), Arc::clone(recorder), script.steps());
-        let ack: Ack<()> = Box::new(move |result| {
-            if result.is_ok() {
-                recorder.mark((run, steps));
-            }
-            drop(recorder);
-            let _ = answer.send(result);
-        });
-        match step {
-            Step::Commit(commit) => commits.push((*commit, ack)),
-            step => step.hand_over(store, ack),
-        }
-    }
-    drop(answer);
-    store.commit_all(commits);
-    answered.iter().collect()
-}
-
-/// Reads each run, which also makes sled write. What is shown is promised as well: `seen` are the last events
-/// that were (S4).
-fn read(store: &SledStore, recorder: &Recorder<Acked>, seen: &mut [u64]) {
-    for (run, seen) in seen.iter_mut().enumerate() {
-        let key = Script::new(run).run;
-        let Ok(Some(Loaded { head, .. })) = store.load(&key) else {
-            continue;
-        };
-        if head.sequence > *seen {
-            *seen = head.sequence;
-            recorder.mark((run, Script::steps_to(run, head.sequence)));
-        }
-        let from = head.sequence.saturating_sub(5).max(1);
-        store.history(&key, 1, from, 10).unwrap();
-        store.due(None, 10).unwrap();
-    }
 }
 
 /// Images of a trace, aimed at where sled or the journal begins a segment.
@@ -182,19 +94,31 @@ fn outcome(trace: &Trace<Acked>, load: &Load, images: usize, by: Judge) -> Outco
         for (run, steps) in marks {
             promised[*run] = promised[*run].max(*steps);
         }
-        let promised: Vec<_> = promised.iter().map(u64::to_string).collect();
-        format!("{:?} {}", load.durability, promised.join(" "))
+        promise(load.durability, &promised, &promised)
     })
 }
 
-fn promises(promised: &str) -> (Durability, Vec<u64>) {
+/// What is promised of each run: `least` steps were told before the cut, and no more than `most` until after
+/// it. One more than that may be there that was not told yet.
+pub(crate) fn promise(durability: Durability, least: &[u64], most: &[u64]) -> String {
+    let runs = least.iter().zip(most);
+    let runs: Vec<_> = runs
+        .map(|(least, most)| format!("{least}-{most}"))
+        .collect();
+    format!("{durability:?} {}", runs.join(" "))
+}
+
+fn promises(promised: &str) -> (Durability, Vec<RangeInclusive<u64>>) {
     let (durability, steps) = promised.split_once(' ').unwrap();
     let durability = match durability {
         "Sync" => Durability::Sync,
         "Os" => Durability::Os,
         other => panic!("{other}"),
     };
-    let steps = steps.split(' ').map(|steps| steps.parse().unwrap());
+    let steps = steps.split(' ').map(|steps| {
+        let (least, most) = steps.split_once('-').unwrap();
+        least.parse().unwrap()..=most.parse().unwrap()
+    });
     (durability, steps.collect())
 }
 
@@ -202,7 +126,7 @@ fn promises(promised: &str) -> (Durability, Vec<u64>) {
 pub(crate) fn judge(image: &Path, promised: &str) -> Result<u64, String> {
     let (durability, promised) = promises(promised);
     pretend_restart();
-    let store = open(image, durability).map_err(|error| error.to_string())?;
+    let store = open(image, durability, LITTLE).map_err(|error| error.to_string())?;
     let (mut scripts, missing) = look(&store, durability, &promised)?;
     let report = store.verify().map_err(text)?;
     if !report.is_whole() {
@@ -224,17 +148,17 @@ fn text(error: StoreError) -> String {
 fn look(
     store: &SledStore,
     durability: Durability,
-    promised: &[u64],
+    promised: &[RangeInclusive<u64>],
 ) -> Result<(Vec<Script>, u64), String> {
     let (mut scripts, mut missing) = (Vec::new(), 0);
     let (mut runs, mut timers, mut claimable) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     for (run, promised) in promised.iter().enumerate() {
         let least = match durability {
             Durability::Os => 0,
-            _ => *promised,
+            _ => *promised.start(),
         };
-        let script = find(store, run, least..=promised + 1)?;
-        missing += promised.saturating_sub(script.steps());
+        let script = find(store, run, least..=promised.end() + 1)?;
+        missing += promised.start().saturating_sub(script.steps());
         if let Some(loaded) = store.load(&script.run).map_err(text)? {
             runs.insert(script.run.id.clone());
             for (operation, deadline) in &loaded.timers {
@@ -271,7 +195,7 @@ pub(crate) fn judge_twice(image: &Path, promised: &str) -> Result<u64, String> {
     let (durability, _) = promises(promised);
     pretend_restart();
     let recorder = Recorder::<()>::start(image).map_err(|error| error.to_string())?;
-    let store = open(image, durability).map_err(|error| error.to_string())?;
+    let store = open(image, durability, LITTLE).map_err(|error| error.to_string())?;
     drop(store);
     let trace = recorder.finish().map_err(|error| error.to_string())?;
     let cuts = trace.sample(3, &[&trace.interesting(), &trace.around_changes()], 1);
@@ -303,6 +227,8 @@ fn what_is_acknowledged_is_there_after_a_power_cut() {
 fn what_only_the_system_has_may_be_lost() {
     let load = Load {
         durability: Durability::Os,
+        // What sled has taken over is not lost.
+        gather: MUCH,
         ..SHORT
     };
     let folder = folder();
@@ -349,19 +275,21 @@ fn a_sync_that_fails_takes_nothing_back() {
         return;
     }
     let recorder = Arc::new(Recorder::start(folder.path()).unwrap());
-    let store = open(folder.path(), Durability::Sync).unwrap_or_else(|error| panic!("{error}"));
-    let mut scripts: Vec<_> = (0..3).map(|run| (run, Script::new(run))).collect();
+    let store =
+        open(folder.path(), Durability::Sync, LITTLE).unwrap_or_else(|error| panic!("{error}"));
+    let tell = marks(&recorder);
+    let mut scripts = scripts(1, 3).remove(0);
     for _ in 0..10 {
-        step(&store, &recorder, &mut scripts).unwrap();
+        step(&store, &mut scripts, &tell).unwrap();
     }
     let faults = Faults::below(folder.path()).unwrap();
     faults.fail_sync(1);
-    let unknown = step(&store, &recorder, &mut scripts).unwrap_err();
+    let unknown = step(&store, &mut scripts, &tell).unwrap_err();
     assert!(matches!(unknown, StoreError::Unknown { .. }), "{unknown}");
     assert_eq!(faults.failed(), 1);
     let closed = Script::new(9).next().wait(&store).unwrap_err();
     assert!(matches!(closed, StoreError::Closed { .. }), "{closed}");
-    drop(store);
+    drop((store, tell));
     let load = Load {
         threads: 1,
         runs: 3,
@@ -391,6 +319,7 @@ fn thousands_of_power_cuts() {
             runs: 3 + round % 5,
             steps: 20 + 15 * (round as u64 % 4),
             openings: 1 + round % 3,
+            gather: if round / 4 % 2 == 0 { LITTLE } else { MUCH },
             seed: round as u64,
         };
         let folder = folder();

@@ -9,3 +9,4 @@ mod cuts;
 mod embedded;
 mod script;
 mod sled;
+mod writing;

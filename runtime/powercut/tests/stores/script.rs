@@ -73,13 +73,13 @@ impl Script {
         self.next
     }
 
-    /// How many steps it takes until the history has this event.
-    pub(crate) fn steps_to(run: usize, sequence: u64) -> u64 {
-        let mut script = Self::new(run);
-        while script.sequence < sequence {
-            script.next();
+    /// Goes on until the history has this event. `false`: it has it already.
+    pub(crate) fn go_to(&mut self, sequence: u64) -> bool {
+        let before = self.next;
+        while self.sequence < sequence {
+            self.next();
         }
-        script.steps()
+        self.next > before
     }
 
     pub(crate) fn next(&mut self) -> Step {
@@ -207,8 +207,13 @@ pub(crate) fn find(
     let memory = MemoryStore::new();
     let mut script = Script::new(run);
     let found = shown(store, &script.run).map_err(|error| error.to_string())?;
+    let loaded = found.as_ref().map(|(loaded, _)| loaded);
     while script.steps() <= *steps.end() {
-        if steps.contains(&script.steps()) && shown(&memory, &script.run).unwrap() == found {
+        // A long history is not looked at for each of its steps.
+        if steps.contains(&script.steps())
+            && memory.load(&script.run).unwrap().as_ref() == loaded
+            && shown(&memory, &script.run).unwrap() == found
+        {
             return Ok(script);
         }
         script.next().wait(&memory).unwrap();
