@@ -11,7 +11,7 @@ use crate::child::{Judge, judge};
 
 const WORKERS: usize = 2;
 /// Names a folder for the images in which something is missing.
-const KEEP: &str = "PERENNIAL_TEST_KEEP";
+pub(crate) const KEEP: &str = "PERENNIAL_TEST_KEEP";
 
 /// What became of many images.
 #[derive(Debug, Default)]

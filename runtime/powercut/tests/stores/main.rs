@@ -7,6 +7,7 @@
 mod child;
 mod cuts;
 mod embedded;
+mod mounted;
 mod script;
 mod sled;
 mod writing;

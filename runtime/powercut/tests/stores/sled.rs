@@ -30,12 +30,14 @@ fn keys(commit: u64) -> impl Iterator<Item = u64> {
     (0..100).map(move |n| (commit * 7_919 + n * (1 + commit % 3)) % KEYS)
 }
 
-/// Writes so many commits, each flushed; a mark promises the one that it names, and those before it.
-fn write(folder: &Path, commits: u64) -> Trace<u64> {
-    // One that is still being made promises nothing.
+/// One that is still being made promises nothing.
+pub(crate) fn make(folder: &Path) {
     drop(config(folder).open().unwrap());
     wait(folder);
-    let recorder = Recorder::start(folder).unwrap();
+}
+
+/// Writes so many commits, each flushed. Who is told of one is promised it, and those before it.
+pub(crate) fn write(folder: &Path, commits: u64, tell: impl Fn(u64)) {
     let db = config(folder).flush_every_ms(Some(500)).open().unwrap();
     for commit in 1..=commits {
         let mut batch = Batch::default();
@@ -45,10 +47,16 @@ fn write(folder: &Path, commits: u64) -> Trace<u64> {
         batch.insert(b"last", &commit.to_be_bytes());
         db.apply_batch(batch).unwrap();
         db.flush().unwrap();
-        recorder.mark(commit);
+        tell(commit);
     }
     drop(db);
     wait(folder);
+}
+
+fn record(folder: &Path, commits: u64) -> Trace<u64> {
+    make(folder);
+    let recorder = Recorder::start(folder).unwrap();
+    write(folder, commits, |commit| recorder.mark(commit));
     recorder.finish().unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -122,7 +130,7 @@ pub(crate) fn judge(image: &Path, promised: &str) -> Result<u64, String> {
 #[test]
 fn flush_alone_loses_what_it_promised() {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let trace = write(folder.path(), 60);
+    let trace = record(folder.path(), 60);
     let outcome = outcome(&trace, 12);
     println!("lost: {}", outcome.told());
     assert!(outcome.losses.len() >= 3, "{}", outcome.told());
@@ -134,7 +142,7 @@ fn with_the_synchronous_attribute_flush_keeps_what_it_promised() {
     if !make_synchronous(folder.path()) {
         return;
     }
-    let trace = write(folder.path(), 60);
+    let trace = record(folder.path(), 60);
     let outcome = outcome(&trace, 20);
     assert!(outcome.losses.is_empty(), "{}", outcome.told());
 }
