@@ -81,7 +81,7 @@ impl Disk {
                     return;
                 }
             }
-            std::thread::sleep(Duration::from_millis(1));
+            std::thread::yield_now();
         }
         panic!("something keeps writing");
     }

@@ -101,8 +101,8 @@ fn cut(folder: &Path, plan: &Plan) -> Vec<Cut> {
     for number in 0..=plan.stops {
         let begin = if number == 0 { plan.before } else { 0 };
         writer.wait_for(begin + rng.u64(..plan.between));
-        // Of what nothing is told, like the opening of the store.
-        std::thread::sleep(Duration::from_micros(rng.u64(..30_000)));
+        // Also a moment of which nothing is told, like one in the opening of the store.
+        (0..rng.u64(..20_000)).for_each(|_| std::thread::yield_now());
         let image = copies.join(format!("{}-{number}", plan.seed));
         let is_stopped = number < plan.stops;
         let (told, until) = if is_stopped {
@@ -208,39 +208,50 @@ fn what_is_acknowledged_is_there_after_a_power_cut() {
     });
 }
 
+/// So often a control may come to nothing: a system that is short of memory writes at once what need not be
+/// written yet, and then there is nothing to lose.
+const TRIES: u64 = 10;
+
 /// That the end is missing in some images shows that it could be missing in those of the test above.
 #[test]
 fn what_only_the_system_has_may_be_lost() {
     let test = "mounted::what_only_the_system_has_may_be_lost";
-    let plan = Plan {
-        load: Load::Store {
-            durability: Durability::Os,
-            threads: 2,
-            runs: 3,
-            steps: 40,
-            gather: MUCH,
-        },
-        ..SHORT
-    };
     with_own_mounts(test, |folder| {
-        let (outcome, _) = outcome(folder, &plan, Judge::Store);
-        assert!(outcome.losses.is_empty(), "{}", outcome.told());
-        assert!(outcome.behind > 0, "{}", outcome.told());
+        let found = (1..=TRIES).any(|seed| {
+            let plan = Plan {
+                load: Load::Store {
+                    durability: Durability::Os,
+                    threads: 2,
+                    runs: 3,
+                    steps: 40,
+                    gather: MUCH,
+                },
+                seed,
+                ..SHORT
+            };
+            let (outcome, _) = outcome(folder, &plan, Judge::Store);
+            assert!(outcome.losses.is_empty(), "{}", outcome.told());
+            outcome.behind > 0
+        });
+        assert!(found, "nothing was ever lost, so nothing is shown");
     });
 }
 
 #[test]
 fn sled_with_flush_alone_loses_what_it_promised() {
     let test = "mounted::sled_with_flush_alone_loses_what_it_promised";
-    let plan = Plan {
-        load: Load::Sled,
-        before: 10,
-        between: 10,
-        ..SHORT
-    };
     with_own_mounts(test, |folder| {
-        let (outcome, _) = outcome(folder, &plan, Judge::Sled);
-        assert!(!outcome.losses.is_empty(), "{}", outcome.told());
+        let found = (1..=TRIES).any(|seed| {
+            let plan = Plan {
+                load: Load::Sled,
+                before: 10,
+                between: 10,
+                seed,
+                ..SHORT
+            };
+            !outcome(folder, &plan, Judge::Sled).0.losses.is_empty()
+        });
+        assert!(found, "nothing was ever lost, so nothing is shown");
     });
 }
 
@@ -267,7 +278,7 @@ fn nothing_stays_mounted_when_a_test_is_killed() {
     let until = Instant::now() + Duration::from_secs(60);
     while !attached_below(folder.path()).is_empty() {
         assert!(Instant::now() < until, "it is still there");
-        std::thread::sleep(Duration::from_millis(1));
+        std::thread::yield_now();
     }
 }
 

@@ -3,13 +3,18 @@
 
 use std::fs::File;
 use std::io::Read as _;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use perennial_runtime::store::{Durability, Store as _};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::inotify;
+use rustix::process::{
+    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, kill_process, pidfd_open, waitid,
+};
 
 use crate::script::find;
 use crate::writing::{Tell, open, scripts, write_beside_readers};
@@ -85,6 +90,8 @@ pub(super) struct Writer {
     process: Child,
     load: Load,
     reports: File,
+    /// Has something to read when there is something new in the reports.
+    words: OwnedFd,
     /// The last line, while it has no end.
     rest: String,
     lines: u64,
@@ -102,15 +109,18 @@ impl Writer {
 
     fn start_from(load: Load, place: &Path, folder: &Path, told: Vec<u64>) -> Self {
         let reports = folder.join("reports");
-        let words: Vec<_> = told.iter().map(u64::to_string).collect();
+        let from: Vec<_> = told.iter().map(u64::to_string).collect();
+        let output = File::create(&reports).unwrap();
+        let words = inotify::init(inotify::CreateFlags::NONBLOCK).unwrap();
+        inotify::add_watch(&words, &reports, inotify::WatchFlags::MODIFY).unwrap();
         let process = Command::new(std::env::current_exe().unwrap())
             .args(["mounted::writer::writing_process", "--exact"])
             .args(["--ignored", "--nocapture"])
             .env(LOAD, load.to_text())
             .env(FOLDER, place)
-            .env(FROM, words.join(" "))
+            .env(FROM, from.join(" "))
             .stdin(Stdio::null())
-            .stdout(File::create(&reports).unwrap())
+            .stdout(output)
             .stderr(File::create(folder.join(ERRORS)).unwrap())
             .spawn()
             .unwrap();
@@ -118,6 +128,7 @@ impl Writer {
             process,
             load,
             reports: File::open(reports).unwrap(),
+            words,
             rest: String::new(),
             lines: 0,
             told,
@@ -154,20 +165,30 @@ impl Writer {
 
     /// Waits until it has told so much more.
     pub(super) fn wait_for(&mut self, lines: u64) {
-        let (mut until, lines) = (Instant::now() + PATIENCE, self.lines + lines);
+        let lines = self.lines + lines;
+        self.listen();
         while self.lines < lines {
-            std::thread::sleep(Duration::from_millis(1));
-            let before = self.lines;
-            self.listen();
-            if self.lines > before {
-                until = Instant::now() + PATIENCE;
-            }
-            let ended = self.process.try_wait().unwrap();
-            if ended.is_some() || Instant::now() > until {
+            if !self.says_more() {
+                let ended = self.process.try_wait().unwrap();
                 let errors = std::fs::read_to_string(self.folder.join(ERRORS)).unwrap();
                 panic!("{lines} lines do not come ({ended:?}): {errors}");
             }
+            self.listen();
         }
+    }
+
+    /// Waits until something is told. `false`: it has ended without a word, or patience has.
+    fn says_more(&self) -> bool {
+        let patience = Timespec::try_from(PATIENCE).unwrap();
+        let process = pidfd_open(self.pid(), PidfdFlags::empty()).unwrap();
+        let mut on = [
+            PollFd::new(&self.words, PollFlags::IN),
+            PollFd::new(&process, PollFlags::IN),
+        ];
+        poll(&mut on, Some(&patience)).unwrap();
+        // What is said stands in the file.
+        let mut events = [0; 4_096];
+        rustix::io::read(&self.words, &mut events).is_ok()
     }
 
     /// How far each run was told to be.
@@ -184,30 +205,23 @@ impl Writer {
         }
     }
 
-    fn send(&self, signal: Signal) {
-        let process = i32::try_from(self.process.id()).unwrap();
-        kill_process(Pid::from_raw(process).unwrap(), signal).unwrap();
+    fn pid(&self) -> Pid {
+        Pid::from_child(&self.process)
     }
 
-    /// Stops it; each of its threads ends the call that it is in.
+    fn send(&self, signal: Signal) {
+        kill_process(self.pid(), signal).unwrap();
+    }
+
+    /// Stops it; each of its threads ends the call that it is in, and the last of them is waited for.
     pub(super) fn stop(&self) {
         self.send(Signal::STOP);
-        let until = Instant::now() + PATIENCE;
-        while !self.is_stopped() {
-            assert!(Instant::now() < until, "it does not stop");
-            std::thread::sleep(Duration::from_millis(1));
-        }
-    }
-
-    fn is_stopped(&self) -> bool {
-        let threads = std::fs::read_dir(format!("/proc/{}/task", self.process.id())).unwrap();
-        threads.into_iter().all(|thread| {
-            let stat =
-                std::fs::read_to_string(thread.unwrap().path().join("stat")).unwrap_or_default();
-            // The name before it may hold anything.
-            let state = stat.rsplit(')').next().unwrap().trim_start();
-            state.starts_with('T')
-        })
+        let options = WaitIdOptions::STOPPED | WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        let status = waitid(WaitId::Pid(self.pid()), options).unwrap();
+        assert!(
+            status.is_some_and(|status| status.stopped()),
+            "it has ended"
+        );
     }
 
     pub(super) fn go_on(&self) {
