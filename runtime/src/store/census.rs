@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use perennial::{Namespace, RunKey, Timestamp};
 
-use super::contract::{DueTimer, Head, ListQuery, Status, Store};
-use super::{Purged, StoreError};
+use super::contract::{DueTimer, Head, Status, Store};
+use super::{Purged, StoreError, runs};
 
 /// How the runs of a store stand, counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -72,31 +72,10 @@ impl Census {
     pub fn of(store: &dyn Store) -> Result<Self, StoreError> {
         const PAGE: usize = 1_000;
         let mut census = Self::default();
-        let mut after = None;
-        loop {
-            let namespaces = store.namespaces(after.as_ref(), PAGE)?;
-            let Some(last) = namespaces.last().cloned() else {
-                break;
-            };
-            for namespace in namespaces {
-                let mut query = ListQuery {
-                    namespace,
-                    limit: PAGE,
-                    ..ListQuery::default()
-                };
-                loop {
-                    let page = store.list(&query)?;
-                    query.after = page.runs.last().map(|(id, _)| id.clone());
-                    for (id, head) in page.runs {
-                        census.count(&RunKey::new(query.namespace.clone(), id), &head);
-                    }
-                    if !page.more {
-                        break;
-                    }
-                }
-            }
-            after = Some(last);
-        }
+        runs::each(store, |run, head| {
+            census.count(&run, &head);
+            Ok::<_, StoreError>(())
+        })?;
         let mut after = None;
         loop {
             let timers = store.due(after.as_ref(), PAGE)?;

@@ -20,6 +20,7 @@ mod memory;
 mod purge;
 mod restore;
 mod rules;
+mod runs;
 pub mod sled;
 
 pub use census::{Census, Standing};

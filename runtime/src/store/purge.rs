@@ -12,6 +12,7 @@
 //! marked run behind, which the next purge finds in its place and goes on with.
 
 use perennial::{RunKey, Timestamp};
+use serde::{Deserialize, Serialize};
 
 use super::contract::Head;
 use super::{Refusal, StoreError};
@@ -54,7 +55,7 @@ pub enum Progress {
 }
 
 /// That a run was purged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Purged {
     /// When its purge began.
     pub at: Timestamp,

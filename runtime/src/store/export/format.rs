@@ -116,7 +116,7 @@ impl Read {
         let mut found = [
             self.head
                 .take()
-                .map(|head| Content::Head(Box::new(head.into()))),
+                .map(|HeadText(head)| Content::Head(Box::new(head))),
             self.partial
                 .take()
                 .map(|partial| Content::Partial(Box::new(partial))),
@@ -208,9 +208,15 @@ impl<'de> Deserialize<'de> for RunText {
     }
 }
 
-/// A head, field by field: what the file holds does not change with the names in the code.
+/// A head as the file holds it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(in crate::store) struct HeadText {
+#[serde(transparent)]
+pub(in crate::store) struct HeadText(#[serde(with = "HeadFields")] pub(in crate::store) Head);
+
+/// A head, field by field: what the file holds does not change with the names in the code.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Head")]
+struct HeadFields {
     workflow: String,
     #[serde(with = "hex")]
     input: Digest,
@@ -228,92 +234,8 @@ pub(in crate::store) struct HeadText {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     blocked: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    purged: Option<PurgedText>,
+    purged: Option<Purged>,
     kept_from: u64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-struct PurgedText {
-    at: Timestamp,
-    complete: bool,
-}
-
-impl From<&Head> for HeadText {
-    fn from(head: &Head) -> Self {
-        let Head {
-            workflow,
-            input,
-            status,
-            generation,
-            sequence,
-            owner,
-            fence,
-            arrivals,
-            stamp,
-            next_operation,
-            created,
-            finished,
-            blocked,
-            purged,
-            kept_from,
-        } = head.clone();
-        Self {
-            workflow,
-            input,
-            status,
-            generation,
-            sequence,
-            owner,
-            fence,
-            arrivals,
-            stamp,
-            next_operation,
-            created,
-            finished,
-            blocked,
-            purged: purged.map(|Purged { at, complete }| PurgedText { at, complete }),
-            kept_from,
-        }
-    }
-}
-
-impl From<HeadText> for Head {
-    fn from(text: HeadText) -> Self {
-        let HeadText {
-            workflow,
-            input,
-            status,
-            generation,
-            sequence,
-            owner,
-            fence,
-            arrivals,
-            stamp,
-            next_operation,
-            created,
-            finished,
-            blocked,
-            purged,
-            kept_from,
-        } = text;
-        Self {
-            workflow,
-            input,
-            status,
-            generation,
-            sequence,
-            owner,
-            fence,
-            arrivals,
-            stamp,
-            next_operation,
-            created,
-            finished,
-            blocked,
-            purged: purged.map(|PurgedText { at, complete }| Purged { at, complete }),
-            kept_from,
-        }
-    }
 }
 
 /// A digest as 64 hexadecimal digits.

@@ -43,7 +43,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Write};
 use std::path::Path;
 
-use perennial::{RunKey, Timestamp};
+use perennial::Timestamp;
 
 pub use contents::{Contents, PartialRun};
 pub use error::{ExportError, ImportError, Unreadable};
@@ -54,10 +54,8 @@ pub use reader::Reader;
 pub use writer::Exported;
 pub(in crate::store) use writer::Writer;
 
-use super::contract::{ListQuery, Store};
-
-/// So many runs are listed at once.
-const PAGE: usize = 500;
+use super::contract::Store;
+use super::runs;
 
 /// Writes all runs of all namespaces to `out`. Others may write to the store meanwhile: each run is as it was
 /// at one moment. Runs that begin meanwhile may be in it or not.
@@ -88,32 +86,10 @@ pub fn export_to(
 
 fn write<W: Write>(store: &dyn Store, out: W, at: Timestamp) -> Result<(W, Exported), ExportError> {
     let mut writer = Writer::begin(out, at)?;
-    let mut namespace = None;
-    loop {
-        let namespaces = store.namespaces(namespace.as_ref(), PAGE)?;
-        let Some(last) = namespaces.last().cloned() else {
-            return Ok(writer.end()?);
-        };
-        for namespace in namespaces {
-            let mut query = ListQuery {
-                namespace,
-                limit: PAGE,
-                ..ListQuery::default()
-            };
-            loop {
-                let page = store.list(&query)?;
-                query.after = page.runs.last().map(|(id, _)| id.clone());
-                for (id, head) in page.runs {
-                    let run = RunKey::new(query.namespace.clone(), id);
-                    run::write(store, &run, head.generation, &mut writer)?;
-                }
-                if !page.more {
-                    break;
-                }
-            }
-        }
-        namespace = Some(last);
-    }
+    runs::each(store, |run, head| {
+        run::write(store, &run, head.generation, &mut writer)
+    })?;
+    Ok(writer.end()?)
 }
 
 /// Begins to read the export in a file.

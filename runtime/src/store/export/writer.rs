@@ -114,7 +114,7 @@ impl<W: Write> Writer<W> {
             generations: (head.generation + 1).saturating_sub(head.kept_from),
             ..Counts::default()
         };
-        self.content(run, None, WrittenContent::Head(head.into()))
+        self.content(run, None, WrittenContent::Head(HeadText(head.clone())))
     }
 
     /// Begins a run that is not whole.
@@ -126,7 +126,7 @@ impl<W: Write> Writer<W> {
     ) -> io::Result<()> {
         self.settle();
         self.run.partial = 1;
-        let head = head.map(HeadText::from);
+        let head = head.cloned().map(HeadText);
         self.content(
             run,
             None,
