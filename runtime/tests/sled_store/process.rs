@@ -145,7 +145,7 @@ fn a_failed_write_closes_the_store_and_nothing_is_tried_twice() {
     let world = World::with_units(1);
     let store = world.open();
     let run = run("order-42");
-    store.tamper(Tamper::FailNextFlush).unwrap();
+    store.tamper(Tamper::FailNextWrite).unwrap();
     let unknown = commit(&store, &run, 2);
     assert!(matches!(unknown, Err(StoreError::Unknown { .. })));
     let closed = commit(&store, &run, 2);
@@ -167,7 +167,7 @@ fn everything_in_a_drain_that_fails_is_unknown_refusals_included() {
     let store = world.open();
     let run = run("order-42");
     // All of one drain or of several: each is unknown or comes after one that is.
-    store.tamper(Tamper::FailNextFlush).unwrap();
+    store.tamper(Tamper::FailNextWrite).unwrap();
     let (answer, answers) = std::sync::mpsc::channel();
     for (index, number) in [2, 9, 3].into_iter().enumerate() {
         let answer = answer.clone();

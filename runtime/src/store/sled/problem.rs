@@ -20,7 +20,7 @@ pub(super) fn sled_error(error: &::sled::Error) -> StoreError {
     let what = if is_refusal(error) {
         REFUSED
     } else {
-        "sled could not read the store"
+        "sled failed"
     };
     StoreError::Io {
         what: what.into(),

@@ -33,7 +33,7 @@ pub enum Tamper<'a> {
     /// A timer is not in the order of deadlines.
     LoseDue(&'a RunKey, u64, Timestamp),
     /// The next write into the journal fails.
-    FailNextFlush,
+    FailNextWrite,
 }
 
 impl SledStore {
@@ -64,7 +64,7 @@ impl SledStore {
             Tamper::LoseDue(run, operation, deadline) => {
                 (keys::due(run, operation, deadline), None)
             }
-            Tamper::FailNextFlush => {
+            Tamper::FailNextWrite => {
                 self.shared.fail.store(true, Ordering::Relaxed);
                 return Ok(());
             }
