@@ -191,7 +191,9 @@ fn what_a_program_was_told_is_there_however_it_ends_right_after() {
             .head(&run)
             .unwrap()
             .unwrap_or_else(|| panic!("{what}"));
-        assert_eq!(head.status.is_finished(), done, "{what}");
+        // A run of little work may have ended before the process did that was only told of its start.
+        assert!(head.status.is_finished() || !done, "{what}");
+        assert!(!head.status.is_finished() || !in_second, "{what}");
     }
     tokio().block_on(async {
         let runtime = runtime(&folder, None).await;
