@@ -41,6 +41,7 @@
 #![warn(missing_docs)]
 
 mod activity;
+mod allowed;
 mod blocked;
 mod cx;
 mod durable;
@@ -52,6 +53,8 @@ pub mod machine;
 mod outcome;
 pub mod prelude;
 mod prose;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod time;
 pub mod value;
 pub mod wire;
@@ -116,6 +119,7 @@ impl<T: Serialize + DeserializeOwned + Send + 'static> Data for T {
 #[doc(hidden)]
 pub mod __private {
     pub use crate::activity::AttemptFuture;
+    pub use crate::allowed::{Allowed, is_allowed};
     pub use crate::durable::{At, Durably, Either, await_durable, durably, join, race, try_join};
     pub use crate::workflow::Site;
 

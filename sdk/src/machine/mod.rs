@@ -248,6 +248,7 @@ impl Machine {
                 self.core.resolve(operation, Resolution::Timer)?;
             }
         }
+        crate::allowed::leave_all();
         self.catch(|machine| {
             machine.poll();
             if machine.finished {
