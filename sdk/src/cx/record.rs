@@ -4,6 +4,7 @@ use std::panic::Location;
 
 use super::Cx;
 use crate::Data;
+use crate::allowed::Allowed;
 use crate::history::RecordSource;
 use crate::value::{EncodeError, Value};
 
@@ -22,7 +23,11 @@ impl Cx {
         let mut made = None;
         let source = RecordSource::Named(name.to_owned());
         let recorded = self.core().record(source, Location::caller(), |_| {
-            let value = made.insert(make.take().map(|make| make()));
+            let value = made.insert(make.take().map(|make| {
+                // What is not the same twice is what it is for.
+                let _allowed = Allowed::enter();
+                make()
+            }));
             value
                 .as_ref()
                 .map_or_else(|| Ok(Value::null()), Data::to_value)
