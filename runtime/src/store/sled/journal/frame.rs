@@ -11,8 +11,8 @@
 //! | | the body, and zeros up to a multiple of 8 |
 //!
 //! Numbers are little-endian. A *mark* is a frame without a body: the commit of its number was
-//! acknowledged. It is written without waiting for the device, into the next sector after its frame, so
-//! that the loss of a sector does not take both. An *end* is one too: the segment was left for the next one.
+//! acknowledged. It is written without waiting for the device, into the next page after its frame, so
+//! that the loss of a page does not take both. An *end* is one too: the segment was left for the next one.
 
 use std::collections::BTreeMap;
 

@@ -28,10 +28,9 @@ use segment::{FRAMES, Header};
 pub(super) const SEGMENT: u64 = 16 << 20;
 /// The first one is smaller, and each is twice the one before.
 const FIRST_SEGMENT: u64 = 1 << 20;
-/// What is written ends at the end of a page: a page of a file used again would otherwise be read first.
+/// What is lost at once, at most. What is written ends at the end of one: a page of a file used again would
+/// otherwise be read first.
 const PAGE: u64 = 4_096;
-/// What a device writes or loses as a whole.
-const SECTOR: u64 = 512;
 
 /// How a journal is kept.
 #[derive(Clone, Copy, Debug)]
@@ -205,10 +204,10 @@ fn end(file: &File, at: u64, epoch: u64, last: Link) -> io::Result<()> {
     file.sync_data()
 }
 
-/// Where the mark stands of a frame that ends here: in a sector in which nothing of the frame is, and mostly in
-/// its last page, which the next frame writes anyway.
+/// Where the mark stands of a frame that ends here: in a page in which nothing of the frame is, so that a page
+/// that is lost does not take both.
 fn mark_after(end: u64) -> u64 {
-    end.next_multiple_of(SECTOR)
+    end.next_multiple_of(PAGE)
 }
 
 fn epoch() -> io::Result<u64> {

@@ -387,9 +387,9 @@ mod tests {
         }
     }
 
-    /// Not one that was never finished: the mark that it was acknowledged stands in another sector.
+    /// Not one that was never finished: the mark that it was acknowledged stands in another page.
     #[test]
-    fn a_sector_that_is_lost_is_noticed_also_of_the_last_frame() {
+    fn a_sector_or_page_that_is_lost_is_noticed_also_of_the_last_frame() {
         for bytes in (300..5_000).step_by(97) {
             let folder = tempfile::tempdir().unwrap();
             let mut journal = start(folder.path());
@@ -399,15 +399,17 @@ mod tests {
             }
             let path = segment::path(folder.path(), 1);
             let whole = fs::read(&path).unwrap();
-            for start in (FRAMES..whole.len()).step_by(512) {
-                let mut lost = whole.clone();
-                lost[start..start + 512].fill(0);
-                fs::write(&path, lost).unwrap();
-                let found = recover(folder.path(), 0).unwrap();
-                assert!(
-                    found.last == 2 || found.broken.is_some(),
-                    "at {start}, frames of {bytes}"
-                );
+            for size in [512, 4_096] {
+                for start in (FRAMES..whole.len()).step_by(size) {
+                    let mut lost = whole.clone();
+                    lost[start..start + size].fill(0);
+                    fs::write(&path, lost).unwrap();
+                    let found = recover(folder.path(), 0).unwrap();
+                    assert!(
+                        found.last == 2 || found.broken.is_some(),
+                        "{size} at {start}, frames of {bytes}"
+                    );
+                }
             }
         }
     }
