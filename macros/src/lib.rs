@@ -120,3 +120,33 @@ pub fn activity(attr: TokenStream, item: TokenStream) -> TokenStream {
 pub fn durable(attr: TokenStream, item: TokenStream) -> TokenStream {
     perennial_codegen::durable(attr.into(), item.into()).into()
 }
+
+/// A test of workflows: an ordinary `#[test]` whose function takes the test kit.
+///
+/// ```ignore
+/// use perennial::testing::TestRun;
+///
+/// #[perennial::test]
+/// fn refused_after_a_week(t: &mut TestRun) {
+///     t.mock(charge_card, |order| Ok(Receipt::for_test(&order)));
+///     t.mock(refund, |_| Ok(()));
+///     let run = t.start(fulfil, order());
+///     t.advance(days(7));
+///     assert!(matches!(run.result(), Err(OrderError::NotApproved)));
+/// }
+/// ```
+///
+/// The function is a plain `fn` and returns nothing or a `Result`. When it returns, the checks at the end of
+/// the test follow. Other attributes (`#[should_panic]`, `#[ignore]`, `#[cfg]`) act as on any test; `#[test]`
+/// is not written.
+///
+/// # Options
+///
+/// | option | meaning | if it is left out |
+/// |---|---|---|
+/// | `strict` | a workflow that asks the operating system for anything fails the test; needs `perennial-sandbox` | only what changes decisions fails it |
+/// | `crate = path` | where the crate `perennial` is | `::perennial` |
+#[proc_macro_attribute]
+pub fn test(attr: TokenStream, item: TokenStream) -> TokenStream {
+    perennial_codegen::test(attr.into(), item.into()).into()
+}

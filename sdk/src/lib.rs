@@ -31,9 +31,10 @@
 //! * [`Durable`]: what a workflow may wait for; [`join!`], [`try_join!`], [`select!`], [`join_all`],
 //!   [`JoinSet`].
 //! * [`Outcome`], [`ActivityError`], [`Failure`]: how activities end.
+//! * `testing`, with the feature of that name: tests of workflows.
 //! * [`history`]: events and their forms. [`machine`]: the replay machine, for those who write drivers.
 //!
-//! This crate knows no clock, thread, file or socket: those belong to drivers.
+//! This crate knows no clock, thread, file or socket: those belong to drivers. (Its test kit knows threads.)
 //!
 //! References such as (S6), (O13) or (M22) in these pages number the rules of the project's design, so that
 //! code, tests and texts can cite the same one.
@@ -72,6 +73,8 @@ pub use error::Error;
 pub use ids::{IdProblem, InvalidId, MAX_ID_LENGTH, Namespace, OperationId, RunId, RunKey};
 pub use incompatible::{Incompatible, IncompatibleKind, Side};
 pub use outcome::{ActivityError, Cancelled, Effect, Never, Outcome, Spent};
+#[cfg(feature = "testing")]
+pub use perennial_macros::test;
 pub use perennial_macros::{activity, durable, workflow};
 pub use time::{Timestamp, days, hours, millis, minutes, seconds};
 pub use workflow::{

@@ -3,6 +3,7 @@
 mod activity;
 mod durable;
 mod print;
+mod test;
 mod workflow;
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
@@ -16,7 +17,7 @@ use crate::errors::Errors;
 use crate::index::is_associated;
 use crate::inputs::{Input, Inputs};
 use crate::lower::respanned;
-use crate::options::{ActivityOptions, DurableOptions, WorkflowOptions};
+use crate::options::{ActivityOptions, DurableOptions, TestOptions, WorkflowOptions};
 use crate::parse::{Body, Function};
 use crate::signature::Kind;
 
@@ -47,6 +48,13 @@ pub(crate) fn durable(attr: TokenStream, item: TokenStream) -> TokenStream {
     })
 }
 
+pub(crate) fn test(attr: TokenStream, item: TokenStream) -> TokenStream {
+    expand("perennial::test", item, |function, errors| {
+        let options = TestOptions::parse(attr, errors);
+        test::expand(&options, function, errors)
+    })
+}
+
 /// Parses the item, expands it, and puts the findings behind it.
 fn expand(
     attribute: &str,
@@ -62,11 +70,15 @@ fn expand(
             expanded
         }
         Err(error) => {
+            let function = match attribute {
+                "perennial::test" => "a plain `fn`",
+                _ => "an `async fn`",
+            };
             match what_it_is(item.clone()) {
                 Some((token, what)) => {
                     errors.at(
                         token.span(),
-                        format!("`#[{attribute}]` goes on an `async fn`, not on {what}"),
+                        format!("`#[{attribute}]` goes on {function}, not on {what}"),
                     );
                 }
                 None => errors.take(error),

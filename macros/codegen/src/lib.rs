@@ -1,6 +1,6 @@
 //! What the attributes of Perennial do, as an ordinary library over `proc_macro2`.
 //!
-//! The proc-macro crate is a shell around these three functions, so everything here can be
+//! The proc-macro crate is a shell around these functions, so everything here can be
 //! tested without a compiler. A function goes through four steps:
 //!
 //! | step   | what happens                                                    | where |
@@ -44,4 +44,9 @@ pub fn activity(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// Expands `#[durable]`: `attr` is what stands in its parentheses, `item` the function below it.
 pub fn durable(attr: TokenStream, item: TokenStream) -> TokenStream {
     expand::durable(attr, item)
+}
+
+/// Expands `#[perennial::test]`: `attr` is what stands in its parentheses, `item` the function below it.
+pub fn test(attr: TokenStream, item: TokenStream) -> TokenStream {
+    expand::test(attr, item)
 }

@@ -202,3 +202,35 @@ impl DurableOptions {
         options
     }
 }
+
+/// `#[perennial::test(strict, crate = path)]`
+#[derive(Debug)]
+pub(crate) struct TestOptions {
+    pub(crate) strict: bool,
+    pub(crate) krate: Path,
+}
+
+impl TestOptions {
+    pub(crate) fn parse(attr: TokenStream, errors: &mut Errors) -> Self {
+        let mut options = TestOptions {
+            strict: false,
+            krate: default_crate(),
+        };
+        for option in given(attr, errors) {
+            match option.name.to_string().as_str() {
+                "strict" => {
+                    option.alone(errors);
+                    options.strict = true;
+                }
+                "crate" => options.krate = option.path(errors).unwrap_or(options.krate),
+                _ => unknown(
+                    "`#[perennial::test]`",
+                    &option.name,
+                    &["strict", "crate"],
+                    errors,
+                ),
+            }
+        }
+        options
+    }
+}

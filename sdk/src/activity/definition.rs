@@ -66,7 +66,8 @@ pub enum AttemptEnd {
     Unstorable(EncodeError),
 }
 
-fn end<T: ActivityResult>(output: T) -> AttemptEnd {
+/// What an attempt's result comes to.
+pub(crate) fn end<T: ActivityResult>(output: T) -> AttemptEnd {
     let stored = match output.into_attempt() {
         Ok(value) => value.to_value().map(AttemptEnd::Completed),
         Err(failure) => match failure.0 {

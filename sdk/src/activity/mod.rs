@@ -10,6 +10,8 @@ use std::time::Duration;
 
 pub use call::{Call, CallFuture};
 pub use context::{ActivityCx, Attempt, StateType, States, Stop};
+#[cfg(feature = "testing")]
+pub(crate) use definition::end;
 pub use definition::{
     ActivityDefinition, ActivityFn, ActivitySet, AttemptEnd, AttemptFuture, Attempted,
 };

@@ -69,6 +69,14 @@ impl Core {
         state.expected = Some(decisions.into());
     }
 
+    /// The replay that follows keeps what is asked for; deadlines count from the unit's stamp.
+    #[cfg(feature = "testing")]
+    pub(super) fn tell(&self, at: Timestamp) {
+        let mut state = self.state.borrow_mut();
+        state.told = true;
+        state.clock = at;
+    }
+
     pub(super) fn begin_live(&self, unit: u64, at: Timestamp, clock: Timestamp, bytes: usize) {
         let mut state = self.state.borrow_mut();
         state.begin(unit, at);
@@ -82,11 +90,11 @@ impl Core {
     }
 
     /// All decisions of a unit must have been made again.
-    pub(super) fn end_replay(&self, finished: bool) -> Result<(), Blocked> {
+    pub(super) fn end_replay(&self, finished: bool) -> Result<Made, Blocked> {
         let mut state = self.state.borrow_mut();
-        state.made = Made::default();
+        let made = std::mem::take(&mut state.made);
         match state.expected.take().and_then(|mut left| left.pop_front()) {
-            None => Ok(()),
+            None => Ok(made),
             Some(left) => {
                 let kind = if finished {
                     IncompatibleKind::LeftOver

@@ -76,7 +76,16 @@ impl Core {
                 name: n,
                 input: i,
                 ..
-            })) if o == operation && n == name && i.same(&input) => {}
+            })) if o == operation && n == name && i.same(&input) => {
+                if state.told {
+                    let decision = state.commands;
+                    state.made.scheduled.push(Scheduled {
+                        operation,
+                        decision,
+                        options,
+                    });
+                }
+            }
             Some(recorded) => {
                 let kind = match &recorded {
                     Some(Decision::ActivityScheduled {
@@ -110,26 +119,36 @@ impl Core {
         state.may_open();
         state.go_on()?;
         let operation = state.next_operation;
+        let asked = match until {
+            Until::After(duration) => state.clock + duration,
+            Until::At(time) => time,
+        };
         let deadline = match state.next_expected() {
             None => {
-                let deadline = match until {
-                    Until::After(duration) => state.clock + duration,
-                    Until::At(time) => time,
-                };
                 let site = state.site();
                 state.push(Decision::TimerStarted {
                     operation,
-                    deadline,
+                    deadline: asked,
                     site,
                 });
-                deadline
+                asked
             }
             // The recorded deadline holds, whatever length the code asks for now (S7).
             Some(Some(Decision::TimerStarted {
                 operation: o,
                 deadline,
                 ..
-            })) if o == operation => deadline,
+            })) if o == operation => {
+                if state.told {
+                    let site = state.site();
+                    state.made.decisions.push(Decision::TimerStarted {
+                        operation,
+                        deadline: asked,
+                        site,
+                    });
+                }
+                deadline
+            }
             Some(recorded) => {
                 let asked = Side {
                     what: "sleep".into(),

@@ -31,6 +31,7 @@ pub(crate) use tasks::TaskId;
 pub(crate) use waits::{judged, may_poll, pass, wait};
 
 use flag::Flag;
+use state::Made;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
@@ -111,7 +112,22 @@ impl Machine {
     ///
     /// [`Blocked`], from then on for whatever is fed.
     pub fn replay(&mut self, unit: Unit) -> Result<(), Blocked> {
-        self.unless_blocked(|machine| machine.replay_unit(unit))
+        self.unless_blocked(|machine| machine.replay_unit(unit).map(drop))
+    }
+
+    /// As [`replay`](Self::replay), and gives back what the code asks for where that is not compared: the
+    /// timers with their deadlines, counted from the unit's stamp, and the activities' options. The test kit
+    /// compares those too.
+    #[cfg(feature = "testing")]
+    pub(crate) fn replay_told(
+        &mut self,
+        unit: Unit,
+    ) -> Result<(Vec<Decision>, Vec<Scheduled>), Blocked> {
+        self.unless_blocked(|machine| {
+            machine.core.tell(unit.at);
+            let made = machine.replay_unit(unit)?;
+            Ok((made.decisions, made.scheduled))
+        })
     }
 
     /// Feeds a new observation. `at` is its stamp, `clock` the time from which deadlines count (S7).
@@ -143,7 +159,7 @@ impl Machine {
         result
     }
 
-    fn replay_unit(&mut self, unit: Unit) -> Result<(), Blocked> {
+    fn replay_unit(&mut self, unit: Unit) -> Result<Made, Blocked> {
         if unit.number != self.next_event {
             let found = format!("it is missing: event {} comes next", unit.number);
             return Err(self
@@ -153,9 +169,9 @@ impl Machine {
         let last = unit.last();
         self.core.begin_replay(unit.number, unit.at, unit.decisions);
         self.feed(unit.observation)?;
-        self.core.end_replay(self.finished)?;
+        let made = self.core.end_replay(self.finished)?;
         self.next_event = last + 1;
-        Ok(())
+        Ok(made)
     }
 
     fn observe_live(

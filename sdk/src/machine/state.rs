@@ -68,6 +68,8 @@ pub(super) struct State {
     pub(super) clock: Timestamp,
     /// In replay: the decisions of the unit that were not made yet. `None`: live.
     pub(super) expected: Option<VecDeque<Decision>>,
+    /// In replay: what is asked for is kept too, also what is not compared.
+    pub(super) told: bool,
     pub(super) made: Made,
     /// The number of the unit's observation.
     pub(super) unit: u64,
@@ -100,6 +102,7 @@ impl State {
             now: Timestamp::default(),
             clock: Timestamp::default(),
             expected: None,
+            told: false,
             made: Made::default(),
             unit: 0,
             commands: 0,

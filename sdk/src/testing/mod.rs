@@ -1,5 +1,74 @@
-//! What tests of workflows need.
+//! Tests of workflows: without a runtime, on a clock that the test moves, with mocks for activities.
+//!
+//! ```
+//! use perennial::prelude::*;
+//! use perennial::testing::TestRun;
+//!
+//! #[activity(idempotent)]
+//! async fn remind(_acx: &ActivityCx, who: String) -> Result<(), Failure> {
+//!     Err(Failure::transient(format!("no mail to {who} in tests")))
+//! }
+//!
+//! #[workflow]
+//! async fn remind_after_a_week(cx: &Cx, who: String) -> Result<Timestamp, Error> {
+//!     cx.sleep(days(7)).await?;
+//!     remind(cx, who).await?;
+//!     Ok(cx.now())
+//! }
+//!
+//! #[perennial::test]
+//! fn it_reminds_after_a_week(t: &mut TestRun) {
+//!     let reminded = t.mock(remind, |_| Ok(())).times(1);
+//!     let run = t.start(remind_after_a_week, "Ada".to_owned());
+//!
+//!     t.advance(days(6));
+//!     assert!(reminded.calls().is_empty());
+//!
+//!     assert_eq!(run.result().unwrap(), TestRun::BEGIN + days(7));
+//!     assert_eq!(reminded.calls(), ["Ada"]);
+//! }
+//! # fn main() { perennial::testing::test(|t| {
+//! #     t.mock(remind, |_| Ok(()));
+//! #     assert!(t.start(remind_after_a_week, "Ada".to_owned()).result().is_ok());
+//! # }); }
+//! ```
+//!
+//! # What fails a test besides its own assertions
+//!
+//! * An activity is called that is neither [mocked](TestRun::mock) nor [allowed](TestRun::allow), whatever the
+//!   workflow would make of that.
+//! * A mock is called less or more often than its test says; without a word at least once.
+//! * A run is blocked: the workflow panics, waits for what is not durable, or never comes to an end.
+//! * A run is asked for its result and waits for what no time brings.
+//! * The workflow does not decide the same when it is replayed. After each unit up to 100, then at doubling
+//!   distances, and several times at the end of the test, each run is replayed from its beginning on a fresh
+//!   thread, in a changed world: with `perennial-sandbox` linked another clock, other random bytes and other
+//!   hash keys, without it other hash keys alone. What a clock or random bytes decide goes unnoticed without
+//!   it.
+//!
+//! To use it, add the feature `testing` to the dev-dependency: in Cargo.toml
+//! `perennial = { version = "..", features = ["testing"] }` under `[dev-dependencies]`.
 
+mod attempts;
+mod diverged;
+mod draws;
+mod driver;
+mod failure;
+mod mock;
+mod real;
+mod recorded;
+mod replay;
+mod report;
+mod run;
 mod sandbox;
+mod test_run;
 
+pub use diverged::Diverged;
+pub use failure::{Endless, NotMocked, TestFailure, TouchedIn, Waiting};
+pub use mock::{Declared, Miscounted, Mock};
+pub use real::Work;
+pub use recorded::Recorded;
+pub use report::{Changed, Report};
+pub use run::Run;
 pub use sandbox::{Sandbox, Touched, World, sandbox, set_sandbox};
+pub use test_run::{TestResult, TestRun, failure_of, test};

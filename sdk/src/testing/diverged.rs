@@ -1,0 +1,97 @@
+//! A workflow that did not decide the same when it was replayed.
+
+use std::fmt;
+
+use super::failure::{calls, place, short};
+use super::report::Changed;
+use super::sandbox::Touched;
+use crate::prose::indent;
+use crate::value::Difference;
+use crate::{Blocked, Side};
+
+/// The workflow did not decide the same when it was replayed (S40).
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Diverged {
+    /// The run.
+    pub run: String,
+    /// The workflow.
+    pub workflow: String,
+    /// The number of the first event that differs.
+    pub event: u64,
+    /// What the workflow had been told before it, as `event 3 (completed ~1)`.
+    pub after: String,
+    /// What the first execution decided there; `None`: nothing more.
+    pub first: Option<Side>,
+    /// What the replay decided there; `None`: nothing more.
+    pub second: Option<Side>,
+    /// Where their values differ.
+    pub difference: Option<Difference>,
+    /// Where the replay stopped for another reason, as by a panic.
+    pub blocked: Option<Blocked>,
+    /// What was different in the replay.
+    pub changed: Changed,
+    /// What the code asked of the operating system in that unit, the first time and in the replay.
+    pub touched: Vec<Touched>,
+}
+
+impl fmt::Display for Diverged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "the workflow `{}` does not decide the same when it is replayed (run {})\n\n  event {}, after {}",
+            self.workflow, self.run, self.event, self.after
+        )?;
+        if self.first.is_some() || self.second.is_some() {
+            side(f, "first", self.first.as_ref())?;
+            side(f, "replayed", self.second.as_ref())?;
+        }
+        if let Some(difference) = &self.difference {
+            writeln!(f, "      differs    {difference}")?;
+        }
+        if let Some(blocked) = &self.blocked {
+            writeln!(f, "      replayed   {}", indent(&blocked.to_string(), 6))?;
+        }
+        writeln!(
+            f,
+            "\nIt was replayed on a fresh thread, with {}.",
+            self.changed
+        )?;
+        if !self.touched.is_empty() {
+            f.write_str("In this unit the workflow's code asked for\n\n")?;
+            calls(f, &self.touched)?;
+        }
+        f.write_str(
+            "\nhelp: look before this place for what is not the same twice. Instead of the order of a `HashMap` or \
+             `HashSet` (D111) use a `BTreeMap` or sort; instead of a clock `cx.now()`, of random numbers `cx.random()` \
+             and `cx.uuid()`, of anything else `cx.record(..)` or an activity",
+        )?;
+        if self.changed == Changed::HashKeys {
+            f.write_str(
+                "\nhelp: `use perennial_sandbox as _;` tells what the code asked the operating system for",
+            )?;
+        }
+        Ok(())
+    }
+}
+
+fn side(f: &mut fmt::Formatter<'_>, who: &str, side: Option<&Side>) -> fmt::Result {
+    let (text, site) = match side {
+        None => ("nothing, it waits".to_owned(), None),
+        Some(side) => {
+            let operation = side.operation.map(|n| format!(" ~{n}")).unwrap_or_default();
+            let value = side.value.as_ref();
+            let value = value
+                .map(|value| format!(" {}", short(value)))
+                .unwrap_or_default();
+            (
+                format!("{}{operation}{value}", side.what),
+                side.site.as_ref(),
+            )
+        }
+    };
+    let site = site
+        .map(|site| format!("  {}", place(site)))
+        .unwrap_or_default();
+    writeln!(f, "      {:<10} {}", who, format_args!("{text:<36}{site}"))
+}

@@ -1,0 +1,412 @@
+//! The driver of a test: runs, a virtual clock, and what is to happen when.
+//!
+//! It does what a runtime does, on one thread and with a clock that moves only when the test lets it. Due
+//! timers come before what else has arrived (S2). Code of the test's (mocks) runs while nothing here is
+//! borrowed.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::attempts::{Task, Tasks};
+use super::draws::draws;
+use super::failure::{NotMocked, TestFailure, TouchedIn, Waiting, place};
+use super::mock::MockState;
+use super::real::BlockOn;
+use super::replay::{Recording, changed, watched};
+use super::report::Report;
+use super::sandbox::World;
+use crate::history::{Decision, Observation, SEMANTICS, Started};
+use crate::machine::{Machine, Step};
+use crate::value::Value;
+use crate::{
+    ActivityDefinition, AttemptEnd, Namespace, RunId, RunKey, States, Timestamp, WorkflowDefinition,
+};
+
+/// What the parts of a test share.
+pub(super) type Shared = Rc<RefCell<Driver>>;
+
+pub(super) struct Driver {
+    pub(super) now: Timestamp,
+    pub(super) seed: u64,
+    pub(super) strict: bool,
+    /// Why nothing is replayed.
+    pub(super) not_replayed: Option<String>,
+    /// Whether waiting for a result moves the clock.
+    pub(super) auto_advance: bool,
+    /// Whether the clock is being moved for somebody who waits for a result.
+    pub(super) hurrying: bool,
+    pub(super) runs: Vec<TestedRun>,
+    pub(super) activities: BTreeMap<&'static str, Answering>,
+    /// All mocks, those that were replaced too.
+    pub(super) mocks: Vec<Rc<MockState>>,
+    pub(super) states: Arc<States>,
+    pub(super) block_on: Option<Rc<RefCell<BlockOn>>>,
+    /// What happens when, besides timers; what was put in first comes first.
+    agenda: BTreeMap<(Timestamp, u64), Due>,
+    sequence: u64,
+    replays: u64,
+    pub(super) failure: Option<TestFailure>,
+}
+
+/// How an activity is answered for.
+#[derive(Clone)]
+pub(super) enum Answering {
+    /// By the test.
+    Mock(Rc<MockState>),
+    /// By its own code.
+    Real(ActivityDefinition),
+}
+
+/// Something that happens at its time.
+pub(super) struct Due {
+    pub(super) run: usize,
+    pub(super) operation: u64,
+    /// `None`: an attempt begins. Otherwise it ends.
+    pub(super) end: Option<AttemptReport>,
+}
+
+/// How an attempt ended.
+#[derive(Debug)]
+pub(super) enum AttemptReport {
+    /// By itself.
+    Ended(AttemptEnd),
+    /// It took longer than it may.
+    DeadlineExceeded,
+}
+
+/// A run of a test.
+pub(super) struct TestedRun {
+    pub(super) key: RunKey,
+    machine: Option<Machine>,
+    pub(super) recording: Recording,
+    pub(super) inputs: VecDeque<Observation>,
+    timers: BTreeSet<(Timestamp, u64)>,
+    pub(super) tasks: Tasks,
+    pub(super) logs: Vec<String>,
+    /// What the workflow returned.
+    pub(super) end: Option<Result<Value, Value>>,
+}
+
+impl Driver {
+    pub(super) fn new(now: Timestamp) -> Self {
+        Self {
+            now,
+            seed: 0,
+            strict: false,
+            not_replayed: None,
+            auto_advance: true,
+            hurrying: false,
+            runs: Vec::new(),
+            activities: BTreeMap::new(),
+            mocks: Vec::new(),
+            states: Arc::default(),
+            block_on: None,
+            agenda: BTreeMap::new(),
+            sequence: 0,
+            replays: 0,
+            failure: None,
+        }
+    }
+
+    pub(super) fn report(&self) -> Report {
+        Report {
+            runs: self.runs.len(),
+            units: self.runs.iter().map(|run| run.recording.units.len()).sum(),
+            replays: self.replays,
+            changed: changed(),
+            not_replayed: self.not_replayed.clone(),
+            strict: self.strict,
+        }
+    }
+
+    /// Begins a run; it has not been polled yet.
+    pub(super) fn start(
+        &mut self,
+        definition: WorkflowDefinition,
+        id: Option<RunId>,
+        input: Value,
+    ) -> Result<usize, TestFailure> {
+        let index = self.runs.len();
+        let id = match id {
+            Some(id) => id,
+            None => {
+                RunId::new(format!("test-{}", index + 1)).map_err(|error| TestFailure::Refused {
+                    reason: error.to_string(),
+                })?
+            }
+        };
+        if self.runs.iter().any(|run| run.key.id == id) {
+            return Err(TestFailure::Refused {
+                reason: format!("a run with the id `{id}` was started before"),
+            });
+        }
+        let key = RunKey::new(Namespace::default(), id.clone());
+        let machine = Machine::new(definition, &Arc::from("test"), draws(self.seed, &id));
+        let started = Started {
+            workflow: definition.name.to_owned(),
+            input,
+            semantics: SEMANTICS,
+            artifact: "test".to_owned(),
+            namespace: key.namespace.clone(),
+            run: id,
+            generation: 1,
+            first_operation: 1,
+        };
+        self.runs.push(TestedRun {
+            recording: Recording::new(key.to_string(), definition),
+            key,
+            machine: Some(machine),
+            inputs: [Observation::Started(started)].into(),
+            timers: BTreeSet::new(),
+            tasks: Tasks::new(),
+            logs: Vec::new(),
+            end: None,
+        });
+        Ok(index)
+    }
+
+    pub(super) fn schedule(&mut self, at: Timestamp, due: Due) {
+        self.sequence += 1;
+        self.agenda.insert((at, self.sequence), due);
+    }
+
+    /// When something happens next. What lies at the end of time never does.
+    pub(super) fn next_time(&self) -> Option<Timestamp> {
+        let agenda = self.agenda.keys().next().map(|(at, _)| *at);
+        let timers = self.runs.iter().filter_map(|run| run.timers.first());
+        let next = timers.map(|(deadline, _)| *deadline).chain(agenda).min()?;
+        (next < Timestamp::MAX).then_some(next)
+    }
+
+    /// What is to happen now besides timers.
+    pub(super) fn take_due(&mut self) -> Option<Due> {
+        let (&(at, _), _) = self.agenda.first_key_value()?;
+        if at > self.now {
+            return None;
+        }
+        self.agenda.pop_first().map(|(_, due)| due)
+    }
+
+    /// Tells the runs what is due and what has arrived.
+    pub(super) fn feed(&mut self) -> Result<(), TestFailure> {
+        for index in 0..self.runs.len() {
+            while let Some(observation) = self.runs[index].next_input(self.now) {
+                self.observe(index, observation)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn observe(&mut self, index: usize, observation: Observation) -> Result<(), TestFailure> {
+        let now = self.now;
+        let run = &mut self.runs[index];
+        let Some(machine) = &mut run.machine else {
+            return Ok(());
+        };
+        let mut step = None;
+        let touched = watched(World::Real, || {
+            step = Some(machine.observe(observation.clone(), now, now));
+        });
+        let Some(step) = step.transpose()? else {
+            return Ok(());
+        };
+        run.take_down(step, touched);
+        self.carry_out(index)?;
+        self.be_strict(index)?;
+        if self.not_replayed.is_none() && self.runs[index].recording.is_due() {
+            let world = self.runs[index].recording.units.len() as u64;
+            self.replay(index, world)?;
+        }
+        Ok(())
+    }
+
+    /// Begins the activities that the last unit has scheduled.
+    fn carry_out(&mut self, index: usize) -> Result<(), TestFailure> {
+        let now = self.now;
+        let run = &mut self.runs[index];
+        let recording = &run.recording;
+        let (Some(unit), Some(scheduled)) = (recording.units.last(), recording.scheduled.last())
+        else {
+            return Ok(());
+        };
+        let mut begun = Vec::new();
+        for scheduled in scheduled {
+            let Some(Decision::ActivityScheduled {
+                operation,
+                name,
+                input,
+                site,
+            }) = unit.decisions.get(scheduled.decision)
+            else {
+                continue;
+            };
+            if !self.activities.contains_key(&**name) {
+                return Err(TestFailure::NotMocked(Box::new(NotMocked {
+                    run: recording.run.clone(),
+                    workflow: recording.definition.name.to_owned(),
+                    activity: name.to_string(),
+                    operation: *operation,
+                    input: input.clone(),
+                    site: site.clone(),
+                })));
+            }
+            let task = Task {
+                activity: name.to_string(),
+                input: input.clone(),
+                options: scheduled.options,
+                attempt: 1,
+                scheduled: now,
+            };
+            begun.push((*operation, task));
+        }
+        for (operation, task) in begun {
+            self.runs[index].tasks.insert(operation, task);
+            let due = Due {
+                run: index,
+                operation,
+                end: None,
+            };
+            self.schedule(now, due);
+        }
+        Ok(())
+    }
+
+    /// In strict mode nothing may have been asked of the operating system in the last unit.
+    fn be_strict(&self, index: usize) -> Result<(), TestFailure> {
+        let recording = &self.runs[index].recording;
+        match (recording.units.last(), recording.touched.last()) {
+            (Some(unit), Some(touched)) if self.strict && !touched.is_empty() => {
+                Err(TestFailure::Touched(Box::new(TouchedIn {
+                    run: recording.run.clone(),
+                    workflow: recording.definition.name.to_owned(),
+                    event: unit.number,
+                    touched: touched.clone(),
+                })))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Replays a run from its beginning in another world.
+    fn replay(&mut self, index: usize, world: u64) -> Result<(), TestFailure> {
+        self.replays += 1;
+        let recording = &self.runs[index].recording;
+        let replayed = recording.replay(world);
+        if let Some(diverged) = replayed.diverged {
+            return Err(TestFailure::Diverged(Box::new(diverged)));
+        }
+        // A warm thread has caches, and what comes from them is not asked for: a fresh thread is.
+        if let Some(&(first, _)) = replayed.touched.first()
+            && self.strict
+        {
+            let touched = replayed.touched.into_iter();
+            let touched = touched.filter(|(unit, _)| *unit == first);
+            return Err(TestFailure::Touched(Box::new(TouchedIn {
+                run: recording.run.clone(),
+                workflow: recording.definition.name.to_owned(),
+                event: recording.units[first].number,
+                touched: touched.map(|(_, touched)| touched).collect(),
+            })));
+        }
+        Ok(())
+    }
+
+    /// Replays all runs a last time, in several worlds.
+    pub(super) fn last_replays(&mut self) -> Result<(), TestFailure> {
+        if self.not_replayed.is_some() {
+            return Ok(());
+        }
+        for index in 0..self.runs.len() {
+            for world in self.runs[index].recording.last_worlds() {
+                self.replay(index, world)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The failure that a run has no result.
+    pub(super) fn waiting(&self, index: usize) -> TestFailure {
+        let run = &self.runs[index];
+        let recording = &run.recording;
+        let decisions = recording.units.iter().flat_map(|unit| &unit.decisions);
+        let mut waits_for = Vec::new();
+        for decision in decisions {
+            let (operation, what, site) = match decision {
+                Decision::TimerStarted {
+                    operation,
+                    deadline,
+                    site,
+                } if run.timers.contains(&(*deadline, *operation)) => {
+                    (operation, format!("sleep until {deadline}"), site)
+                }
+                Decision::ActivityScheduled {
+                    operation,
+                    name,
+                    site,
+                    ..
+                } if run.tasks.contains_key(operation) => {
+                    (operation, format!("activity {name}"), site)
+                }
+                _ => continue,
+            };
+            let site = site.as_ref().map(|site| format!("  {}", place(site)));
+            waits_for.push(format!("~{operation} {what}{}", site.unwrap_or_default()));
+        }
+        TestFailure::Waiting(Box::new(Waiting {
+            run: recording.run.clone(),
+            workflow: recording.definition.name.to_owned(),
+            waits_for,
+            clock_stands: !self.auto_advance,
+        }))
+    }
+}
+
+impl TestedRun {
+    /// What the machine is told next. A due timer comes first (S2).
+    fn next_input(&mut self, now: Timestamp) -> Option<Observation> {
+        if self.end.is_some() {
+            // What still arrives is nobody's any more (S11).
+            self.inputs.clear();
+            return None;
+        }
+        match self.timers.first() {
+            Some(&(deadline, operation)) if deadline <= now => {
+                self.timers.pop_first();
+                Some(Observation::TimerFired { operation })
+            }
+            _ => self.inputs.pop_front(),
+        }
+    }
+
+    /// Takes down what a unit led to.
+    fn take_down(&mut self, step: Step, touched: Vec<super::Touched>) {
+        for decision in &step.unit.decisions {
+            match decision {
+                Decision::TimerStarted {
+                    operation,
+                    deadline,
+                    ..
+                } => {
+                    self.timers.insert((*deadline, *operation));
+                }
+                Decision::Completed { value, .. } => self.end = Some(Ok(value.clone())),
+                Decision::Failed { error, .. } => self.end = Some(Err(error.clone())),
+                _ => {}
+            }
+        }
+        for (operation, deadline) in step.stopped_timers {
+            self.timers.remove(&(deadline, operation));
+        }
+        if step.finished {
+            self.timers.clear();
+            self.machine = None;
+        }
+        let logs = step.logs.into_iter();
+        self.logs.extend(logs.map(|line| line.message));
+        self.recording.units.push(step.unit);
+        self.recording.scheduled.push(step.scheduled);
+        self.recording.touched.push(touched);
+    }
+}

@@ -1,0 +1,435 @@
+//! A test: its clock, its mocks, its runs.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::attempts::settle;
+use super::driver::{Answering, Driver, Shared};
+use super::failure::TestFailure;
+use super::mock::{Answer, Mock, MockState, answer_of};
+use super::real::Work;
+use super::report::Report;
+use super::run::Run;
+use super::sandbox::sandbox;
+use crate::{
+    Activity, ActivityCx, ActivityDefinition, ActivityFn, Data, InvalidId, RunId, Timestamp,
+    Workflow, WorkflowDefinition, WorkflowFn,
+};
+
+type InputOf<F, M> = <<F as ActivityFn<M>>::A as Activity>::Input;
+type OutputOf<F, M> = <<F as ActivityFn<M>>::A as Activity>::Output;
+
+/// A test of workflows, at work. [`#[perennial::test]`](macro@crate::test) and [`test`] make one.
+///
+/// What lets workflows run ([`start`](Self::start), [`advance`](Self::advance), [`Run::result`]) panics when
+/// the test fails; the text is that of a [`TestFailure`]. A test that has failed stays so.
+pub struct TestRun {
+    shared: Shared,
+}
+
+impl TestRun {
+    /// When the clock of each test begins: 2000-01-01T00:00:00Z.
+    pub const BEGIN: Timestamp = Timestamp::from_millis(946_684_800_000);
+
+    fn new() -> Self {
+        let driver = Driver::new(Self::BEGIN);
+        Self {
+            shared: Rc::new(RefCell::new(driver)),
+        }
+    }
+
+    // ---- activities ----------------------------------------------------------------------------------
+
+    /// Answers for an activity: `answer` is called with its input (`()`, the one parameter, or a tuple of the
+    /// parameters) and returns what the activity would. A later mock of the same activity takes its place.
+    ///
+    /// Unless the [`Mock`] says something else, a mock that is never called fails the test at its end. A
+    /// panic of `answer` fails the test.
+    ///
+    /// ```
+    /// # use perennial::prelude::*;
+    /// # #[activity(idempotent)]
+    /// # async fn pay(_acx: &ActivityCx, to: String, cents: u64) -> Result<u64, Failure> { Ok(cents) }
+    /// # #[workflow]
+    /// # async fn order(cx: &Cx) -> Result<u64, Error> { Ok(pay(cx, "me".into(), 5).await?) }
+    /// # perennial::testing::test(|t| {
+    /// let paid = t.mock(pay, |(to, cents)| Ok(cents + 1)).times(1);
+    /// assert_eq!(t.start(order, ()).result().unwrap(), 6);
+    /// assert_eq!(paid.calls(), [("me".to_owned(), 5)]);
+    /// # });
+    /// ```
+    #[track_caller]
+    pub fn mock<F: ActivityFn<M>, M>(
+        &mut self,
+        activity: F,
+        mut answer: impl FnMut(InputOf<F, M>) -> OutputOf<F, M> + 'static,
+    ) -> Mock<F::A> {
+        let _ = activity;
+        let answer = answer_of::<F::A>(move |_, input| answer(input));
+        self.put_mock(answer, Location::caller())
+    }
+
+    /// As [`mock`](Self::mock), with what an activity sees besides its input: the number of the attempt, the
+    /// idempotency key, the deadline, the state.
+    #[track_caller]
+    pub fn mock_with<F: ActivityFn<M>, M>(
+        &mut self,
+        activity: F,
+        answer: impl FnMut(&ActivityCx, InputOf<F, M>) -> OutputOf<F, M> + 'static,
+    ) -> Mock<F::A> {
+        let _ = activity;
+        self.put_mock(answer_of::<F::A>(answer), Location::caller())
+    }
+
+    fn put_mock<A: Activity>(
+        &mut self,
+        answer: Answer,
+        place: &'static Location<'static>,
+    ) -> Mock<A> {
+        let state = Rc::new(MockState::new(A::NAME, place, answer));
+        let driver = &mut *self.shared.borrow_mut();
+        driver.mocks.push(Rc::clone(&state));
+        self.replace::<A>(driver, Answering::Mock(Rc::clone(&state)));
+        Mock::new(state)
+    }
+
+    fn replace<A: Activity>(&self, driver: &mut Driver, answering: Answering) {
+        if let Some(Answering::Mock(before)) = driver.activities.insert(A::NAME, answering) {
+            before.replaced();
+        }
+    }
+
+    /// Runs the activity's own code. An attempt takes none of the test's time, however long it takes.
+    ///
+    /// An `async` activity is polled on the test's thread, which sleeps meanwhile. One that needs a runtime
+    /// such as tokio's gets it through [`block_on_with`](Self::block_on_with).
+    pub fn allow<F: ActivityFn<M>, M>(&mut self, activity: F) {
+        let _ = activity;
+        let real = Answering::Real(ActivityDefinition::of::<F::A>());
+        self.replace::<F::A>(&mut self.shared.borrow_mut(), real);
+    }
+
+    /// Gives the activities application state, in place of an earlier one of the same type.
+    pub fn state<T: Any + Send + Sync>(&mut self, state: T) {
+        let driver = &mut *self.shared.borrow_mut();
+        Arc::make_mut(&mut driver.states).insert(state);
+    }
+
+    /// Has `run` run the futures of allowed `async` activities to their ends, as in
+    /// `t.block_on_with(move |work| tokio.block_on(work))`.
+    pub fn block_on_with(&mut self, run: impl FnMut(Work) + 'static) {
+        let block_on = Rc::new(RefCell::new(Box::new(run) as _));
+        self.shared.borrow_mut().block_on = Some(block_on);
+    }
+
+    // ---- runs ----------------------------------------------------------------------------------------
+
+    /// Starts a run and lets it go as far as it goes without time passing. Its id is `test-1`, `test-2` and so
+    /// on. The input is `()`, the one parameter, or a tuple of the parameters.
+    ///
+    /// # Panics
+    ///
+    /// When the test fails ([`TestFailure`]).
+    #[track_caller]
+    pub fn start<F: WorkflowFn<M>, M>(
+        &mut self,
+        workflow: F,
+        input: <F::W as Workflow>::Input,
+    ) -> Run<F::W> {
+        let _ = workflow;
+        self.begin(None, &input)
+    }
+
+    /// As [`start`](Self::start), under an id of the test's choice.
+    ///
+    /// # Panics
+    ///
+    /// When the id is not one or is taken, and when the test fails ([`TestFailure`]).
+    #[track_caller]
+    pub fn start_as<F: WorkflowFn<M>, M>(
+        &mut self,
+        id: impl TryInto<RunId, Error: Into<InvalidId>>,
+        workflow: F,
+        input: <F::W as Workflow>::Input,
+    ) -> Run<F::W> {
+        let _ = workflow;
+        match id.try_into() {
+            Ok(id) => self.begin(Some(id), &input),
+            Err(error) => {
+                let invalid: InvalidId = error.into();
+                fail(
+                    &self.shared,
+                    TestFailure::Refused {
+                        reason: invalid.to_string(),
+                    },
+                )
+            }
+        }
+    }
+
+    #[track_caller]
+    fn begin<W: Workflow>(&mut self, id: Option<RunId>, input: &W::Input) -> Run<W> {
+        let started = input
+            .to_value()
+            .map_err(|error| TestFailure::Refused {
+                reason: format!("the input of `{}`: {error}", W::NAME),
+            })
+            .and_then(|input| {
+                drive(&self.shared, |shared| {
+                    let definition = WorkflowDefinition::of::<W>();
+                    let index = shared.borrow_mut().start(definition, id, input)?;
+                    settle(shared)?;
+                    Ok(index)
+                })
+            });
+        match started {
+            Ok(index) => Run::new(Rc::clone(&self.shared), index),
+            Err(failure) => fail(&self.shared, failure),
+        }
+    }
+
+    // ---- time ----------------------------------------------------------------------------------------
+
+    /// The time on the test's clock. It moves only by what the test does.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        self.shared.borrow().now
+    }
+
+    /// Moves the clock by `duration`. It stops at each moment at which something is due, a timer, another
+    /// attempt, an answer, and lets that happen, in order.
+    ///
+    /// # Panics
+    ///
+    /// When the test fails ([`TestFailure`]).
+    #[track_caller]
+    pub fn advance(&mut self, duration: Duration) {
+        let until = self.now() + duration;
+        self.advance_to(until);
+    }
+
+    /// As [`advance`](Self::advance), to a point in time; a clock that is later stays.
+    ///
+    /// # Panics
+    ///
+    /// When the test fails ([`TestFailure`]).
+    #[track_caller]
+    pub fn advance_to(&mut self, time: Timestamp) {
+        let driven = drive(&self.shared, |shared| {
+            settle(shared)?;
+            loop {
+                let next = shared.borrow().next_time();
+                let Some(next) = next.filter(|next| *next <= time) else {
+                    break;
+                };
+                move_to(shared, next)?;
+            }
+            move_to(shared, time)
+        });
+        if let Err(failure) = driven {
+            fail(&self.shared, failure);
+        }
+    }
+
+    /// From now on only [`advance`](Self::advance) moves the clock: [`Run::result`] fails the test where the
+    /// run waits.
+    pub fn stop_clock(&mut self) {
+        self.shared.borrow_mut().auto_advance = false;
+    }
+
+    // ---- how it is checked ---------------------------------------------------------------------------
+
+    /// Other random numbers for `cx.random()`, `cx.uuid()` and the like, in runs that start from now on. They
+    /// depend on the seed and on the run's id; without this the seed is 0.
+    pub fn seed(&mut self, seed: u64) {
+        self.shared.borrow_mut().seed = seed;
+    }
+
+    /// From now on nothing is replayed, and the [report](Self::report) says why not. What is not the same
+    /// twice goes unnoticed then.
+    pub fn without_replays(&mut self, reason: &str) {
+        self.shared.borrow_mut().not_replayed = Some(reason.to_owned());
+    }
+
+    /// From now on the test fails when a workflow asks the operating system for anything while it runs, even
+    /// where that changes nothing: a clock, random bytes, a file. `#[perennial::test(strict)]` does the same.
+    ///
+    /// # Panics
+    ///
+    /// When no sandbox is linked.
+    #[track_caller]
+    pub fn strict(&mut self) {
+        if sandbox().is_none() {
+            fail(&self.shared, TestFailure::NoSandbox);
+        }
+        self.shared.borrow_mut().strict = true;
+    }
+
+    /// What has been checked so far, besides what the test itself asserts.
+    #[must_use]
+    pub fn report(&self) -> Report {
+        self.shared.borrow().report()
+    }
+
+    /// The checks at the end of a test.
+    #[track_caller]
+    fn finish(&self) {
+        let checked = drive(&self.shared, |shared| {
+            shared.borrow_mut().last_replays()?;
+            let driver = shared.borrow();
+            let wrong: Vec<_> = driver
+                .mocks
+                .iter()
+                .filter_map(|mock| mock.check())
+                .collect();
+            if wrong.is_empty() {
+                Ok(())
+            } else {
+                Err(TestFailure::Miscounted(wrong))
+            }
+        });
+        if let Err(failure) = checked {
+            fail(&self.shared, failure);
+        }
+    }
+}
+
+impl fmt::Debug for TestRun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TestRun")
+            .field("now", &self.now())
+            .field("report", &self.report())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Lets the test fail, here and from now on.
+#[track_caller]
+pub(super) fn fail(shared: &Shared, failure: TestFailure) -> ! {
+    let text = failure.to_string();
+    if let Ok(mut driver) = shared.try_borrow_mut() {
+        driver.failure.get_or_insert(failure);
+    }
+    panic!("{text}")
+}
+
+/// Does something with the driver, unless the test has failed.
+fn drive<T>(
+    shared: &Shared,
+    what: impl FnOnce(&Shared) -> Result<T, TestFailure>,
+) -> Result<T, TestFailure> {
+    let failure = shared.borrow().failure.clone();
+    failure.map_or_else(|| what(shared), Err)
+}
+
+fn move_to(shared: &Shared, time: Timestamp) -> Result<(), TestFailure> {
+    {
+        let mut driver = shared.borrow_mut();
+        driver.now = driver.now.max(time);
+    }
+    settle(shared)
+}
+
+/// Moves the clock until the run has ended.
+pub(super) fn drive_to_the_end(shared: &Shared, index: usize) -> Result<(), TestFailure> {
+    drive(shared, |shared| {
+        settle(shared)?;
+        loop {
+            let next = {
+                let driver = shared.borrow();
+                if driver.runs[index].end.is_some() {
+                    return Ok(());
+                }
+                match driver.next_time() {
+                    Some(next) if driver.auto_advance => next,
+                    _ => return Err(driver.waiting(index)),
+                }
+            };
+            shared.borrow_mut().hurrying = true;
+            let moved = move_to(shared, next);
+            shared.borrow_mut().hurrying = false;
+            moved?;
+        }
+    })
+}
+
+/// What the body of a test returns: nothing, or a `Result`.
+#[diagnostic::on_unimplemented(
+    message = "a test of the kit cannot return `{Self}`",
+    label = "expected nothing or a `Result`"
+)]
+pub trait TestResult: sealed::Sealed {
+    #[doc(hidden)]
+    fn is_failure(&self) -> bool;
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for () {}
+    impl<T, E> Sealed for Result<T, E> {}
+}
+
+impl TestResult for () {
+    fn is_failure(&self) -> bool {
+        false
+    }
+}
+
+impl<T, E> TestResult for Result<T, E> {
+    fn is_failure(&self) -> bool {
+        self.is_err()
+    }
+}
+
+/// Runs the body of a test and then the checks at its end. It is what
+/// [`#[perennial::test]`](macro@crate::test) makes of a function, for where an attribute cannot be used.
+///
+/// The checks at the end do not run where the body panics or returns an error: then the test has failed.
+///
+/// # Panics
+///
+/// When the test fails ([`TestFailure`]).
+///
+/// ```
+/// # use perennial::prelude::*;
+/// # #[workflow]
+/// # async fn wait(cx: &Cx) -> Result<(), Error> { Ok(cx.sleep(days(7)).await?) }
+/// perennial::testing::test(|t| {
+///     let run = t.start(wait, ());
+///     t.advance(days(6));
+///     assert!(!run.is_finished());
+///     t.advance(days(1));
+///     assert!(run.is_finished());
+/// });
+/// ```
+#[track_caller]
+pub fn test<R: TestResult>(body: impl FnOnce(&mut TestRun) -> R) -> R {
+    let mut t = TestRun::new();
+    let result = body(&mut t);
+    if !result.is_failure() {
+        t.finish();
+    }
+    result
+}
+
+/// Runs the body of a test as [`test`] does, and gives why the kit lets it fail; `None` where it does not. A
+/// panic of the body's own goes on.
+///
+/// For those who test what they have built on the kit.
+pub fn failure_of(body: impl FnOnce(&mut TestRun)) -> Option<TestFailure> {
+    let mut t = TestRun::new();
+    let ended = catch_unwind(AssertUnwindSafe(|| {
+        body(&mut t);
+        t.finish();
+    }));
+    let failure = t.shared.borrow().failure.clone();
+    match (failure, ended) {
+        (None, Err(payload)) => resume_unwind(payload),
+        (failure, _) => failure,
+    }
+}
