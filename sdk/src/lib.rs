@@ -122,6 +122,8 @@ pub mod __private {
     pub use crate::allowed::{Allowed, is_allowed};
     pub use crate::durable::{At, Durably, Either, await_durable, durably, join, race, try_join};
     pub use crate::workflow::Site;
+    #[cfg(feature = "testing")]
+    pub use ::insta;
 
     pub const fn assert_data<T: crate::Data>() {}
     pub const fn assert_activity_result<T: crate::ActivityResult>() {}

@@ -6,6 +6,8 @@
 
 mod encode;
 mod event;
+mod layout;
+mod site;
 mod text;
 
 pub use encode::{UNIT_VERSION, decode_unit, encode_unit};
