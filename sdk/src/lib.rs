@@ -76,7 +76,7 @@ pub use perennial_macros::{activity, durable, workflow};
 pub use time::{Timestamp, days, hours, millis, minutes, seconds};
 pub use workflow::{
     BodyEnd, BodyFuture, Callee, CalleeKind, Child, Graph, Workflow, WorkflowDefinition,
-    WorkflowFn, WorkflowResult,
+    WorkflowFn, WorkflowResult, WorkflowSet,
 };
 
 use serde::Serialize;

@@ -207,7 +207,7 @@ fn the_text_can_show_times_and_lines() {
      5   activity   ~4 charge 3                                      src/orders.rs:31:9 fulfil
      6   activity   ~5 charge 4                                      src/orders.rs:31:9 fulfil
      7   activity   ~6 charge 5                                      src/orders.rs:31:9 fulfil
-     8   sleep      ~7                                               src/deeply/nested/module/with/a/long/path/timers.rs:7:9
+     8   sleep      ~7   until 2023-11-14T22:23:20.000Z              src/deeply/nested/module/with/a/long/path/timers.rs:7:9
      9 completed    ~1 charge {"receipt":"R-1"}   2023-11-14T22:13:21.500Z
     10   random                                                      src/orders.rs:40:9
     11   uuid

@@ -1,5 +1,6 @@
 //! The wall around this crate: it knows no clock, thread, file, socket, process or environment, and depends
-//! on nothing that does. What a machine decides can then depend on its history only.
+//! on nothing that does. What a machine decides can then depend on its history only. The test kit replays on
+//! threads and keeps histories in files; nothing else uses it.
 
 #![allow(clippy::unwrap_used)]
 
@@ -42,6 +43,9 @@ const ALLOWED: [&str; 1] = [
     // Whether this thread is unwinding: so that a machine does not make it unwind a second time.
     "std::thread::panicking",
 ];
+
+/// What the test kit, and nothing else, may name.
+const OF_TESTS: [&str; 4] = ["threads", "files", "the environment", "processes"];
 
 /// What a file names that it may not, and why not.
 fn violations(source: &str) -> Vec<String> {
@@ -208,9 +212,16 @@ fn o3_the_crate_names_no_clock_thread_file_socket_process_or_environment() {
     assert!(files.len() > 30, "the crate is somewhere else");
     let mut found = Vec::new();
     for file in files {
+        let of_tests = file.starts_with(folder.join("testing"));
         for violation in violations(&fs::read_to_string(&file).unwrap()) {
             let place = file.strip_prefix(&folder).unwrap().display();
-            found.push(format!("{place}: {violation}"));
+            if !of_tests
+                || !OF_TESTS
+                    .iter()
+                    .any(|of_tests| violation.ends_with(of_tests))
+            {
+                found.push(format!("{place}: {violation}"));
+            }
         }
     }
     assert!(found.is_empty(), "behind the wall:\n{}", found.join("\n"));

@@ -14,10 +14,13 @@ use super::site;
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct Render {
-    /// The stamp of each unit.
+    /// The stamp of each unit, and the deadlines of timers.
     pub times: bool,
     /// `file:line:column` in place of the file alone.
     pub lines: bool,
+    /// No numbers of events, and operations numbered among those of their name (`charge_card#2`): a step more
+    /// does not change the lines after it.
+    pub unnumbered: bool,
 }
 
 /// The column at which call sites begin, where the text before is not longer.
@@ -35,6 +38,7 @@ pub fn render(units: &[Unit], options: Render) -> String {
         width: units.last().map_or(1, Unit::last).to_string().len().max(2),
         first_operation: 1,
         names: HashMap::new(),
+        count: HashMap::new(),
         out: String::new(),
     };
     for unit in units {
@@ -50,6 +54,8 @@ struct Text {
     first_operation: u64,
     /// Of operations, since completions show what completed.
     names: HashMap<u64, String>,
+    /// How many operations of a name there were.
+    count: HashMap<String, u64>,
     out: String,
 }
 
@@ -128,7 +134,7 @@ impl Text {
                 }
             }
             Observation::TimerFired { operation } => {
-                Line::new(format!("fired        {} sleep", self.number(*operation)))
+                Line::new(format!("fired        {}", self.known(*operation, "sleep")))
             }
         }
     }
@@ -141,13 +147,25 @@ impl Text {
                 input,
                 ..
             } => {
-                self.names.insert(*operation, name.to_string());
+                self.begin(*operation, name);
                 Line::new(format!("  activity   {}", self.operation(*operation)))
                     .value(layout::value(input))
             }
-            Decision::TimerStarted { operation, .. } => {
-                self.names.insert(*operation, "sleep".into());
-                Line::new(format!("  sleep      {}", self.number(*operation)))
+            Decision::TimerStarted {
+                operation,
+                deadline,
+                ..
+            } => {
+                self.begin(*operation, "sleep");
+                let line = Line::new(match self.options.unnumbered {
+                    true => format!("  {}", self.operation(*operation)),
+                    false => format!("  sleep      {}", self.number(*operation)),
+                });
+                if self.options.times {
+                    line.more(format!("   until {deadline}"))
+                } else {
+                    line
+                }
             }
             Decision::Recorded { source, value, .. } => match source {
                 // Not the same twice, so not in a text that is.
@@ -170,17 +188,37 @@ impl Text {
         }
     }
 
-    /// Its number, counted from the generation's first.
+    fn begin(&mut self, operation: u64, name: &str) {
+        let name = name.escape_debug().to_string();
+        let count = self.count.entry(name.clone()).or_default();
+        *count += 1;
+        let name = match (self.options.unnumbered, *count) {
+            (true, 2..) => format!("{name}#{count}"),
+            _ => name,
+        };
+        self.names.insert(operation, name);
+    }
+
+    /// An operation: its number, counted from the generation's first, and its name.
+    fn operation(&self, operation: u64) -> String {
+        self.known(operation, "?")
+    }
+
+    /// An operation that is called `otherwise` where its beginning is not among the units.
+    fn known(&self, operation: u64, otherwise: &str) -> String {
+        let name = self.names.get(&operation).map_or(otherwise, |name| name);
+        if self.options.unnumbered {
+            name.to_owned()
+        } else {
+            format!("{} {name}", self.number(operation))
+        }
+    }
+
     fn number(&self, operation: u64) -> String {
         let number = operation
             .saturating_sub(self.first_operation)
             .saturating_add(1);
         format!("~{number}")
-    }
-
-    fn operation(&self, operation: u64) -> String {
-        let name = self.names.get(&operation).map_or("?", |name| name);
-        format!("{} {}", self.number(operation), name.escape_debug())
     }
 
     fn left(&self, open: &[OpenOperation]) -> String {
@@ -189,12 +227,13 @@ impl Text {
         }
         let list: Vec<_> = open
             .iter()
-            .map(|left| {
-                format!(
+            .map(|left| match self.options.unnumbered {
+                true => self.operation(left.operation),
+                false => format!(
                     "{} {}",
                     self.number(left.operation),
                     left.name.escape_debug()
-                )
+                ),
             })
             .collect();
         format!("   left open: {}", list.join(", "))
@@ -202,20 +241,23 @@ impl Text {
 
     fn line(&mut self, number: u64, line: Line, place: Option<String>) {
         let Line { what, value, more } = line;
-        let width = self.width;
         let (beside, below) = match value {
             None => (String::new(), Vec::new()),
             Some(Shown::Short(value)) => (format!(" {value}"), Vec::new()),
             Some(Shown::Long(lines)) => (String::new(), lines),
         };
-        let mut text = format!("{number:>width$} {what}{beside}{more}");
+        let (number, indent) = match self.options.unnumbered {
+            true => (String::new(), 8),
+            false => (format!("{number:>0$} ", self.width), self.width + 8),
+        };
+        let mut text = format!("{number}{what}{beside}{more}");
         if let Some(place) = place {
             text = format!("{text:<SITE_COLUMN$} {place}");
         }
         self.out += text.trim_end();
         self.out.push('\n');
         for line in below {
-            self.out += &format!("{:1$}{line}\n", "", width + 8);
+            self.out += &format!("{:indent$}{line}\n", "");
         }
     }
 }

@@ -79,17 +79,17 @@ impl fmt::Display for RedactionError {
                 instead,
                 closest,
             } => {
-                write!(
+                writeln!(
                     f,
-                    "the redaction `{selector}` matches nothing in the history of run {run}\n"
+                    "the redaction `{selector}` matches nothing in the history of run {run}"
                 )?;
-                if !instead.is_empty() {
-                    let place = match &reached[..] {
-                        "" => "it has values of",
-                        reached => &format!("`{reached}` has"),
-                    };
-                    let names: Vec<_> = instead.iter().map(|name| format!("`{name}`")).collect();
-                    write!(f, "\n      {place} {}\n", names.join(", "))?;
+                let names: Vec<_> = instead.iter().map(|name| format!("`{name}`")).collect();
+                let names = names.join(", ");
+                match (&reached[..], &names[..]) {
+                    ("", "") => {}
+                    ("", names) => writeln!(f, "\n      it has values of {names}")?,
+                    (reached, "") => writeln!(f, "\n      `{reached}` has nothing in it")?,
+                    (reached, names) => writeln!(f, "\n      `{reached}` has {names}")?,
                 }
                 match closest {
                     Some(closest) => write!(f, "\nhelp: did you mean `{closest}`?"),
@@ -125,9 +125,7 @@ impl Redaction {
             matched: false,
             deep: steps.contains(&Step::Deep),
             way: Vec::new(),
-            reached: Vec::new(),
-            wanted: String::new(),
-            instead: BTreeSet::new(),
+            missed: None,
         };
         each_value(units, &mut |name, part, json| {
             search.name(&steps, name, part, json);
@@ -135,18 +133,22 @@ impl Redaction {
         if search.matched {
             return Ok(());
         }
-        let closest = closest(&search.wanted, search.instead.iter().map(String::as_str));
-        let closest = closest.map(str::to_owned);
+        let Missed {
+            mut reached,
+            wanted,
+            mut instead,
+        } = search.missed.unwrap_or_default();
+        let closest = closest(&wanted, instead.iter().map(String::as_str)).map(str::to_owned);
         if search.deep {
-            search.reached.clear();
-            search.instead.clear();
+            reached.clear();
+            instead.clear();
         }
         Err(RedactionError::Unused {
             selector: self.selector.clone(),
             run: run.to_string(),
-            reached: search.reached.concat().trim_start_matches('.').to_owned(),
+            reached: reached.concat().trim_start_matches('.').to_owned(),
             closest,
-            instead: search.instead.into_iter().collect(),
+            instead: instead.into_iter().collect(),
         })
     }
 }
@@ -254,9 +256,14 @@ struct Search<'a> {
     deep: bool,
     /// Where the search is.
     way: Vec<String>,
-    /// The place that was farthest along the selector.
+    /// The place that is farthest along the selector.
+    missed: Option<Missed>,
+}
+
+/// A place that lacks what the selector asks for next.
+#[derive(Default)]
+struct Missed {
     reached: Vec<String>,
-    /// The name that was missed there.
     wanted: String,
     instead: BTreeSet<String>,
 }
@@ -321,14 +328,15 @@ impl Search<'_> {
                     }
                 }
                 if !met {
-                    let count = items.len();
-                    let items = (0..count.min(3)).map(|at| format!("[{at}]"));
-                    let more = (count > 3).then(|| "…".to_owned());
-                    let names: Vec<_> = items.chain(more).collect();
-                    self.missed(step, names.iter().map(String::as_str));
+                    let names = match items.len() {
+                        0 => None,
+                        1 => Some("[0]".to_owned()),
+                        count => Some(format!("[0]..[{}]", count - 1)),
+                    };
+                    self.missed(step, names.as_deref());
                 }
             }
-            _ => {}
+            _ => self.missed(step, []),
         }
     }
 
@@ -342,17 +350,23 @@ impl Search<'_> {
     /// is told.
     fn missed<'n>(&mut self, step: &Step, there: impl IntoIterator<Item = &'n str>) {
         // Behind `**` each place is as good as the other.
-        if self.way.len() > self.reached.len() && !self.deep {
-            self.instead.clear();
+        let nearer = self.missed.as_ref().is_some_and(|missed| {
+            self.deep || missed.reached == self.way || missed.reached.len() > self.way.len()
+        });
+        if !nearer {
+            self.missed = Some(Missed {
+                reached: self.way.clone(),
+                ..Missed::default()
+            });
         }
-        if self.instead.is_empty() {
-            self.reached.clone_from(&self.way);
+        let Some(missed) = &mut self.missed else {
+            return;
+        };
+        if self.deep || missed.reached == self.way {
+            missed.instead.extend(there.into_iter().map(str::to_owned));
             if let Step::Name(wanted) = step {
-                self.wanted.clone_from(wanted);
+                missed.wanted.clone_from(wanted);
             }
-        }
-        if self.deep || self.way == self.reached {
-            self.instead.extend(there.into_iter().map(str::to_owned));
         }
     }
 }

@@ -70,7 +70,15 @@ impl Snapshot {
         self
     }
 
-    /// Shows when each observation was made.
+    /// Leaves out the numbers of events, and numbers the operations among those of their name
+    /// (`charge_card#2`). A step more or less then does not change the lines after it, and a diff shows that
+    /// step alone.
+    pub fn unnumbered(mut self) -> Self {
+        self.render.unnumbered = true;
+        self
+    }
+
+    /// Shows when each observation was made, and until when timers run.
     pub fn times(mut self) -> Self {
         self.render.times = true;
         self
