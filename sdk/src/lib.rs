@@ -79,7 +79,7 @@ pub use perennial_macros::{activity, durable, workflow};
 pub use time::{Timestamp, days, hours, millis, minutes, seconds};
 pub use workflow::{
     BodyEnd, BodyFuture, Callee, CalleeKind, Child, Graph, Workflow, WorkflowDefinition,
-    WorkflowFn, WorkflowResult,
+    WorkflowFn, WorkflowResult, WorkflowSet,
 };
 
 use serde::Serialize;
@@ -125,6 +125,8 @@ pub mod __private {
     pub use crate::allowed::{Allowed, is_allowed};
     pub use crate::durable::{At, Durably, Either, await_durable, durably, join, race, try_join};
     pub use crate::workflow::Site;
+    #[cfg(feature = "testing")]
+    pub use ::insta;
 
     pub const fn assert_data<T: crate::Data>() {}
     pub const fn assert_activity_result<T: crate::ActivityResult>() {}

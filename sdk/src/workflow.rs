@@ -211,3 +211,45 @@ impl WorkflowDefinition {
         }
     }
 }
+
+/// One workflow, `fulfil`, or several, `(fulfil, refund)`: a tuple of up to twelve.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is neither a workflow nor a tuple of workflows",
+    label = "expected a workflow's name or a tuple such as `(fulfil, refund)`, of at most twelve",
+    note = "`#[workflow]` makes a workflow of a function"
+)]
+pub trait WorkflowSet<M> {
+    /// Their definitions.
+    fn definitions(&self) -> Vec<WorkflowDefinition>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<F: WorkflowFn<M>, M> WorkflowSet<fn(M)> for F {
+    fn definitions(&self) -> Vec<WorkflowDefinition> {
+        vec![WorkflowDefinition::of::<F::W>()]
+    }
+}
+
+macro_rules! workflow_set {
+    ($($f:ident $m:ident)*) => {
+        #[diagnostic::do_not_recommend]
+        impl<$($f: WorkflowFn<$m>, $m),*> WorkflowSet<($($m,)*)> for ($($f,)*) {
+            fn definitions(&self) -> Vec<WorkflowDefinition> {
+                vec![$(WorkflowDefinition::of::<$f::W>()),*]
+            }
+        }
+    };
+}
+
+workflow_set!(F1 M1);
+workflow_set!(F1 M1 F2 M2);
+workflow_set!(F1 M1 F2 M2 F3 M3);
+workflow_set!(F1 M1 F2 M2 F3 M3 F4 M4);
+workflow_set!(F1 M1 F2 M2 F3 M3 F4 M4 F5 M5);
+workflow_set!(F1 M1 F2 M2 F3 M3 F4 M4 F5 M5 F6 M6);
+workflow_set!(F1 M1 F2 M2 F3 M3 F4 M4 F5 M5 F6 M6 F7 M7);
+workflow_set!(F1 M1 F2 M2 F3 M3 F4 M4 F5 M5 F6 M6 F7 M7 F8 M8);
+workflow_set!(F1 M1 F2 M2 F3 M3 F4 M4 F5 M5 F6 M6 F7 M7 F8 M8 F9 M9);
+workflow_set!(F1 M1 F2 M2 F3 M3 F4 M4 F5 M5 F6 M6 F7 M7 F8 M8 F9 M9 F10 M10);
+workflow_set!(F1 M1 F2 M2 F3 M3 F4 M4 F5 M5 F6 M6 F7 M7 F8 M8 F9 M9 F10 M10 F11 M11);
+workflow_set!(F1 M1 F2 M2 F3 M3 F4 M4 F5 M5 F6 M6 F7 M7 F8 M8 F9 M9 F10 M10 F11 M11 F12 M12);

@@ -162,8 +162,8 @@ fn every_kind() -> Vec<Unit> {
 fn the_text_shows_what_happened_and_is_stable() {
     let text = render(&every_kind(), Render::default());
     insta::assert_snapshot!(text, @r#"
-     1 started      fulfil {"id":"A-1","cents":1200}
-     2   activity   ~1 charge {"id":"A-1","cents":1200}              orders.rs fulfil
+     1 started      fulfil {"cents":1200,"id":"A-1"}
+     2   activity   ~1 charge {"cents":1200,"id":"A-1"}              orders.rs fulfil
      3   activity   ~2 charge 1                                      orders.rs fulfil
      4   activity   ~3 charge 2                                      orders.rs fulfil
      5   activity   ~4 charge 3                                      orders.rs fulfil
@@ -175,7 +175,11 @@ fn the_text_shows_what_happened_and_is_stable() {
     11   uuid
     12   recorded   limit 5                                          orders.rs
     13 failed       ~2 charge rejected {"why":"no \"funds\""}
-    14   activity   ~8 refund "long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long… (302 bytes) orders.rs fulfil
+    14   activity   ~8 refund                                        orders.rs fulfil
+              "long long long long long long long long long long long long long long long long "
+              "long long long long long long long long long long long long long long long long "
+              "long long long long long long long long long long long long long long long long "
+              "long long long long long long long long long long long long "
     15   activity   ~9 charge null                                   orders.rs fulfil
     16 failed       ~3 charge retries exhausted after 5: connection refused\n(os error 111)
     17   dropped    ~8 refund
@@ -196,20 +200,24 @@ fn the_text_can_show_times_and_lines() {
     options.times = true;
     options.lines = true;
     insta::assert_snapshot!(render(&every_kind(), options), @r#"
-     1 started      fulfil {"id":"A-1","cents":1200}   2023-11-14T22:13:20.000Z
-     2   activity   ~1 charge {"id":"A-1","cents":1200}              src/orders.rs:31:9 fulfil
+     1 started      fulfil {"cents":1200,"id":"A-1"}   2023-11-14T22:13:20.000Z
+     2   activity   ~1 charge {"cents":1200,"id":"A-1"}              src/orders.rs:31:9 fulfil
      3   activity   ~2 charge 1                                      src/orders.rs:31:9 fulfil
      4   activity   ~3 charge 2                                      src/orders.rs:31:9 fulfil
      5   activity   ~4 charge 3                                      src/orders.rs:31:9 fulfil
      6   activity   ~5 charge 4                                      src/orders.rs:31:9 fulfil
      7   activity   ~6 charge 5                                      src/orders.rs:31:9 fulfil
-     8   sleep      ~7                                               src/deeply/nested/module/with/a/long/path/timers.rs:7:9
+     8   sleep      ~7   until 2023-11-14T22:23:20.000Z              src/deeply/nested/module/with/a/long/path/timers.rs:7:9
      9 completed    ~1 charge {"receipt":"R-1"}   2023-11-14T22:13:21.500Z
     10   random                                                      src/orders.rs:40:9
     11   uuid
     12   recorded   limit 5                                          src/orders.rs:41:9
     13 failed       ~2 charge rejected {"why":"no \"funds\""}   2023-11-14T22:13:23.000Z
-    14   activity   ~8 refund "long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long… (302 bytes) src/orders.rs:50:9 fulfil
+    14   activity   ~8 refund                                        src/orders.rs:50:9 fulfil
+              "long long long long long long long long long long long long long long long long "
+              "long long long long long long long long long long long long long long long long "
+              "long long long long long long long long long long long long long long long long "
+              "long long long long long long long long long long long long "
     15   activity   ~9 charge null                                   src/orders.rs:51:9 fulfil
     16 failed       ~3 charge retries exhausted after 5: connection refused\n(os error 111)   2023-11-14T22:13:24.500Z
     17   dropped    ~8 refund
@@ -229,7 +237,11 @@ fn the_text_of_a_part_of_a_history_says_what_it_does_not_know() {
     let text = render(&every_kind()[2..4], Render::default());
     insta::assert_snapshot!(text, @r#"
     13 failed       ~9 ? rejected {"why":"no \"funds\""}
-    14   activity   ~15 refund "long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long… (302 bytes) orders.rs fulfil
+    14   activity   ~15 refund                                       orders.rs fulfil
+              "long long long long long long long long long long long long long long long long "
+              "long long long long long long long long long long long long long long long long "
+              "long long long long long long long long long long long long long long long long "
+              "long long long long long long long long long long long long "
     15   activity   ~16 charge null                                  orders.rs fulfil
     16 failed       ~10 ? retries exhausted after 5: connection refused\n(os error 111)
     17   dropped    ~15 refund

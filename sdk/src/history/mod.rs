@@ -6,6 +6,9 @@
 
 mod encode;
 mod event;
+mod json;
+mod layout;
+mod site;
 mod text;
 
 pub use encode::{UNIT_VERSION, decode_unit, encode_unit};
@@ -13,13 +16,15 @@ pub use event::{
     ActivityFailure, CallSite, Decision, Event, Observation, OpenOperation, RecordSource,
     SEMANTICS, Started, Unit,
 };
+pub use json::NotAHistory;
 pub use text::{Render, render};
 
 use serde::{Deserialize, Serialize};
 
 use crate::RunKey;
 
-/// The history of one generation of a run. Its JSON form is what `serde_json` makes of it.
+/// The history of one generation of a run. Its JSON form is what `serde_json` makes of it
+/// ([`to_json`](Self::to_json), [`from_json`](Self::from_json)).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct History {
     /// The run.

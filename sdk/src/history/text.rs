@@ -1,179 +1,263 @@
 //! The text of a history, as snapshots and people read it: an event a line, decisions indented under the
-//! observation that led to them. Without options it is stable: no times, no ids, no lines of source.
+//! observation that led to them. Without options it is stable: no times, no ids, no lines of source, the
+//! members of objects sorted.
 
-use std::fmt::Write as _;
+use std::collections::HashMap;
 
-use super::event::{ActivityFailure, Decision, Observation, RecordSource, Unit};
+use super::event::{
+    ActivityFailure, Decision, Observation, OpenOperation, RecordSource, Started, Unit,
+};
+use super::layout::{self, Shown};
+use super::site;
 
 /// What the text of a history shows.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct Render {
-    /// The stamp of each unit.
+    /// The stamp of each unit, and the deadlines of timers.
     pub times: bool,
     /// `file:line:column` in place of the file alone.
     pub lines: bool,
+    /// No numbers of events, and operations numbered among those of their name (`charge_card#2`): a step more
+    /// does not change the lines after it.
+    pub unnumbered: bool,
 }
 
 /// The column at which call sites begin, where the text before is not longer.
 const SITE_COLUMN: usize = 64;
-/// Values longer than this are cut in the text.
-const MAX_VALUE: usize = 200;
 
 /// The text of `units`.
+///
+/// A line is an event: its number, what it is, the operation and its name, the input, result or error, and
+/// the file and function that decided it. Values of more than 100 characters stand below, broken into their
+/// parts; of one that has more than 100 lines even so, the first 100 and a digest of the whole.
 #[must_use]
 pub fn render(units: &[Unit], options: Render) -> String {
-    let width = units.last().map_or(1, Unit::last).to_string().len().max(2);
-    // Names of operations, since completions show what completed.
-    let mut names = std::collections::HashMap::new();
-    let mut first_operation = 1;
-    let mut out = String::new();
+    let mut text = Text {
+        options,
+        width: units.last().map_or(1, Unit::last).to_string().len().max(2),
+        first_operation: 1,
+        names: HashMap::new(),
+        count: HashMap::new(),
+        out: String::new(),
+    };
     for unit in units {
+        text.unit(unit);
+    }
+    text.out
+}
+
+struct Text {
+    options: Render,
+    /// Of the numbers of events.
+    width: usize,
+    first_operation: u64,
+    /// Of operations, since completions show what completed.
+    names: HashMap<u64, String>,
+    /// How many operations of a name there were.
+    count: HashMap<String, u64>,
+    out: String,
+}
+
+/// An event: what it is, its value, what else there is to say.
+struct Line {
+    what: String,
+    value: Option<Shown>,
+    more: String,
+}
+
+impl Line {
+    fn new(what: impl Into<String>) -> Self {
+        Self {
+            what: what.into(),
+            value: None,
+            more: String::new(),
+        }
+    }
+
+    fn value(self, value: Shown) -> Self {
+        Self {
+            value: Some(value),
+            ..self
+        }
+    }
+
+    fn more(self, more: String) -> Self {
+        Self { more, ..self }
+    }
+}
+
+impl Text {
+    fn unit(&mut self, unit: &Unit) {
         if let Observation::Started(started) = &unit.observation {
-            first_operation = started.first_operation;
+            self.first_operation = started.first_operation;
         }
-        let number = |operation: u64| operation.saturating_sub(first_operation).saturating_add(1);
-        let name = |operation: u64, names: &std::collections::HashMap<u64, String>| {
-            names.get(&operation).cloned().unwrap_or_else(|| "?".into())
-        };
-        let text = match &unit.observation {
-            Observation::Started(started) => {
-                format!(
-                    "started      {} {}",
-                    started.workflow,
-                    short(started.input.as_json())
-                )
+        let mut line = self.observation(&unit.observation);
+        if self.options.times {
+            line.more += &format!("   {}", unit.at);
+        }
+        self.line(unit.number, line, None);
+        for (at, decision) in (1..).zip(&unit.decisions) {
+            let line = self.decision(decision);
+            let place = decision
+                .site()
+                .map(|place| site::show(place, self.options.lines));
+            self.line(unit.number.saturating_add(at), line, place);
+        }
+    }
+
+    fn observation(&self, observation: &Observation) -> Line {
+        match observation {
+            Observation::Started(Started {
+                workflow, input, ..
+            }) => Line::new(format!("started      {}", workflow.escape_debug()))
+                .value(layout::value(input)),
+            Observation::ActivityCompleted { operation, result } => {
+                Line::new(format!("completed    {}", self.operation(*operation)))
+                    .value(layout::value(result))
             }
-            Observation::ActivityCompleted { operation, result } => format!(
-                "completed    ~{} {} {}",
-                number(*operation),
-                name(*operation, &names),
-                short(result.as_json())
-            ),
-            Observation::ActivityFailed { operation, failure } => format!(
-                "failed       ~{} {} {}",
-                number(*operation),
-                name(*operation, &names),
-                failure_text(failure)
-            ),
-            Observation::TimerFired { operation } => {
-                format!("fired        ~{} sleep", number(*operation))
-            }
-        };
-        let times = if options.times {
-            format!("   {}", unit.at)
-        } else {
-            String::new()
-        };
-        let _ = writeln!(out, "{:>width$} {text}{times}", unit.number);
-        for (at, decision) in unit.decisions.iter().enumerate() {
-            let text = match decision {
-                Decision::ActivityScheduled {
-                    operation,
-                    name,
-                    input,
-                    ..
-                } => {
-                    names.insert(*operation, name.to_string());
-                    format!(
-                        "  activity   ~{} {name} {}",
-                        number(*operation),
-                        short(input.as_json())
-                    )
-                }
-                Decision::TimerStarted { operation, .. } => {
-                    names.insert(*operation, "sleep".into());
-                    format!("  sleep      ~{}", number(*operation))
-                }
-                Decision::Recorded { source, value, .. } => match source {
-                    // Not the same twice, so not in a text that is.
-                    RecordSource::Random => "  random".to_owned(),
-                    RecordSource::Uuid => "  uuid".to_owned(),
-                    RecordSource::Named(name) => {
-                        format!("  recorded   {name} {}", short(value.as_json()))
+            Observation::ActivityFailed { operation, failure } => {
+                let what = format!("failed       {}", self.operation(*operation));
+                match failure {
+                    ActivityFailure::Rejected { value } => {
+                        Line::new(format!("{what} rejected")).value(layout::value(value))
                     }
-                },
-                Decision::Dropped { operation } => {
-                    format!(
-                        "  dropped    ~{} {}",
-                        number(*operation),
-                        name(*operation, &names)
-                    )
-                }
-                Decision::Completed { value, open } => {
-                    format!(
-                        "completed    {}{}",
-                        short(value.as_json()),
-                        left(open, number)
-                    )
-                }
-                Decision::Failed { error, open } => {
-                    format!(
-                        "failed       {}{}",
-                        short(error.as_json()),
-                        left(open, number)
-                    )
-                }
-            };
-            let line = format!(
-                "{:>width$} {text}",
-                unit.number.saturating_add(1 + at as u64)
-            );
-            match decision.site() {
-                None => out.push_str(&line),
-                Some(site) => {
-                    let place = if options.lines {
-                        site.to_string()
-                    } else {
-                        site.file
-                            .rsplit(['/', '\\'])
-                            .next()
-                            .unwrap_or_default()
-                            .to_owned()
-                    };
-                    let _ = write!(out, "{line:<SITE_COLUMN$} {place} {}", site.function);
-                    out.truncate(out.trim_end().len());
+                    ActivityFailure::RetriesExhausted { last, attempts } => {
+                        Line::new(format!("{what} retries exhausted after {attempts}:"))
+                            .value(layout::text(last))
+                    }
+                    ActivityFailure::TimedOut => Line::new(format!("{what} timed out")),
+                    ActivityFailure::Cancelled => Line::new(format!("{what} cancelled")),
+                    ActivityFailure::TooLarge { size, limit } => {
+                        Line::new(format!("{what} too large: {size} bytes of at most {limit}"))
+                    }
                 }
             }
-            out.push('\n');
+            Observation::TimerFired { operation } => {
+                Line::new(format!("fired        {}", self.known(*operation, "sleep")))
+            }
         }
     }
-    out
-}
 
-fn failure_text(failure: &ActivityFailure) -> String {
-    match failure {
-        ActivityFailure::Rejected { value } => format!("rejected {}", short(value.as_json())),
-        ActivityFailure::RetriesExhausted { last, attempts } => {
-            format!(
-                "retries exhausted after {attempts}: {}",
-                short(&last.escape_debug().to_string())
-            )
+    fn decision(&mut self, decision: &Decision) -> Line {
+        match decision {
+            Decision::ActivityScheduled {
+                operation,
+                name,
+                input,
+                ..
+            } => {
+                self.begin(*operation, name);
+                Line::new(format!("  activity   {}", self.operation(*operation)))
+                    .value(layout::value(input))
+            }
+            Decision::TimerStarted {
+                operation,
+                deadline,
+                ..
+            } => {
+                self.begin(*operation, "sleep");
+                let line = Line::new(match self.options.unnumbered {
+                    true => format!("  {}", self.operation(*operation)),
+                    false => format!("  sleep      {}", self.number(*operation)),
+                });
+                if self.options.times {
+                    line.more(format!("   until {deadline}"))
+                } else {
+                    line
+                }
+            }
+            Decision::Recorded { source, value, .. } => match source {
+                // Not the same twice, so not in a text that is.
+                RecordSource::Random => Line::new("  random"),
+                RecordSource::Uuid => Line::new("  uuid"),
+                RecordSource::Named(name) => {
+                    Line::new(format!("  recorded   {}", name.escape_debug()))
+                        .value(layout::value(value))
+                }
+            },
+            Decision::Dropped { operation } => {
+                Line::new(format!("  dropped    {}", self.operation(*operation)))
+            }
+            Decision::Completed { value, open } => Line::new("completed   ")
+                .value(layout::value(value))
+                .more(self.left(open)),
+            Decision::Failed { error, open } => Line::new("failed      ")
+                .value(layout::value(error))
+                .more(self.left(open)),
         }
-        ActivityFailure::TimedOut => "timed out".into(),
-        ActivityFailure::Cancelled => "cancelled".into(),
-        ActivityFailure::TooLarge { size, limit } => {
-            format!("too large: {size} bytes of at most {limit}")
+    }
+
+    fn begin(&mut self, operation: u64, name: &str) {
+        let name = name.escape_debug().to_string();
+        let count = self.count.entry(name.clone()).or_default();
+        *count += 1;
+        let name = match (self.options.unnumbered, *count) {
+            (true, 2..) => format!("{name}#{count}"),
+            _ => name,
+        };
+        self.names.insert(operation, name);
+    }
+
+    /// An operation: its number, counted from the generation's first, and its name.
+    fn operation(&self, operation: u64) -> String {
+        self.known(operation, "?")
+    }
+
+    /// An operation that is called `otherwise` where its beginning is not among the units.
+    fn known(&self, operation: u64, otherwise: &str) -> String {
+        let name = self.names.get(&operation).map_or(otherwise, |name| name);
+        if self.options.unnumbered {
+            name.to_owned()
+        } else {
+            format!("{} {name}", self.number(operation))
         }
     }
-}
 
-fn left(open: &[super::OpenOperation], number: impl Fn(u64) -> u64) -> String {
-    if open.is_empty() {
-        return String::new();
+    fn number(&self, operation: u64) -> String {
+        let number = operation
+            .saturating_sub(self.first_operation)
+            .saturating_add(1);
+        format!("~{number}")
     }
-    let list: Vec<_> = open
-        .iter()
-        .map(|left| format!("~{} {}", number(left.operation), left.name))
-        .collect();
-    format!("   left open: {}", list.join(", "))
-}
 
-/// Long values are cut; their length says that something is missing.
-fn short(text: &str) -> String {
-    if text.chars().count() <= MAX_VALUE {
-        return text.to_owned();
+    fn left(&self, open: &[OpenOperation]) -> String {
+        if open.is_empty() {
+            return String::new();
+        }
+        let list: Vec<_> = open
+            .iter()
+            .map(|left| match self.options.unnumbered {
+                true => self.operation(left.operation),
+                false => format!(
+                    "{} {}",
+                    self.number(left.operation),
+                    left.name.escape_debug()
+                ),
+            })
+            .collect();
+        format!("   left open: {}", list.join(", "))
     }
-    let head: String = text.chars().take(MAX_VALUE).collect();
-    format!("{head}… ({} bytes)", text.len())
+
+    fn line(&mut self, number: u64, line: Line, place: Option<String>) {
+        let Line { what, value, more } = line;
+        let (beside, below) = match value {
+            None => (String::new(), Vec::new()),
+            Some(Shown::Short(value)) => (format!(" {value}"), Vec::new()),
+            Some(Shown::Long(lines)) => (String::new(), lines),
+        };
+        let (number, indent) = match self.options.unnumbered {
+            true => (String::new(), 8),
+            false => (format!("{number:>0$} ", self.width), self.width + 8),
+        };
+        let mut text = format!("{number}{what}{beside}{more}");
+        if let Some(place) = place {
+            text = format!("{text:<SITE_COLUMN$} {place}");
+        }
+        self.out += text.trim_end();
+        self.out.push('\n');
+        for line in below {
+            self.out += &format!("{:indent$}{line}\n", "");
+        }
+    }
 }

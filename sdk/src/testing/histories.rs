@@ -1,0 +1,297 @@
+//! Replaying a folder of histories against the code as it is.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::{self, BufReader};
+use std::path::{Path, PathBuf};
+use std::{fmt, thread};
+
+use super::export::{self, Found};
+use super::files::{in_package, shown};
+use super::misfit::{Misfit, Misfits, Unfit, Worlds};
+use super::suggest::closest;
+use super::{Sandbox, Touched, World, sandbox};
+use crate::history::{History, Observation};
+use crate::machine::Machine;
+use crate::workflow::WorkflowSet;
+use crate::{Blocked, WorkflowDefinition};
+
+/// Any world that is not the real one.
+const OTHER_WORLD: u64 = 0x5EED;
+
+/// A folder of histories that fit the code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Checked {
+    /// How many files there are.
+    pub files: usize,
+    /// How many histories are in them.
+    pub histories: usize,
+    /// How many of those are of runs that had not ended.
+    pub unfinished: usize,
+    /// The worlds in which they were replayed.
+    pub worlds: Worlds,
+}
+
+impl fmt::Display for Checked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            files,
+            histories,
+            unfinished,
+            worlds,
+        } = self;
+        write!(
+            f,
+            "{histories} histories in {files} files fit this code, {unfinished} of them unfinished; {worlds}"
+        )
+    }
+}
+
+/// Replays all histories in a folder against the code as it is, and fails with all that do not fit.
+///
+/// A test that does this tells before a release what would be told after it: that runs which are in flight
+/// would be blocked by the new code.
+///
+/// ```no_run
+/// use perennial::testing::check_histories;
+/// # use perennial::prelude::*;
+/// # #[workflow]
+/// # async fn fulfil(cx: &Cx, cents: u64) -> Result<u64, Error> { Ok(cents) }
+/// # #[workflow]
+/// # async fn refund(cx: &Cx, cents: u64) -> Result<u64, Error> { Ok(cents) }
+///
+/// # #[allow(dead_code)] fn in_flight() {
+/// // #[test]
+/// check_histories("tests/histories", (fulfil, refund));
+/// # }
+/// ```
+///
+/// The path counts from the folder of the package. Files that end in `.json` hold a
+/// [`History`](crate::history::History) each ([`save_history`](super::save_history)); files that end in
+/// `.jsonl` are exports of stores (`perennial store export`) with any number of them; others are passed over,
+/// folders are looked through. A history of a workflow that is not given does not fit, and a folder without
+/// histories is a failure too: what checks nothing does not pass.
+///
+/// A history of a run that had not ended fits when the code decides what is in it; one of a run that had
+/// ended when the code ends there. Each is replayed on a thread of its own, and where a test links
+/// `perennial-sandbox` once more in a changed world; [`Checked`] and [`Misfits`] say which.
+///
+/// # Panics
+///
+/// With all that does not fit; see [`replay_folder`] for the same as a `Result`.
+#[track_caller]
+pub fn check_histories<M>(folder: impl AsRef<Path>, workflows: impl WorkflowSet<M>) -> Checked {
+    replay_folder(folder, workflows).unwrap_or_else(|misfits| panic!("{misfits}"))
+}
+
+/// Replays all histories in a folder against the code as it is ([`check_histories`]).
+///
+/// # Errors
+///
+/// [`Misfits`] with all that do not fit.
+pub fn replay_folder<M>(
+    folder: impl AsRef<Path>,
+    workflows: impl WorkflowSet<M>,
+) -> Result<Checked, Misfits> {
+    let folder = folder.as_ref();
+    let mut check = Check {
+        workflows: workflows.definitions(),
+        sandbox: sandbox(),
+        files: 0,
+        fit: 0,
+        unfinished: 0,
+        misfits: Vec::new(),
+        unknown: BTreeSet::new(),
+    };
+    check.folder(&in_package(folder));
+    let worlds = match check.sandbox {
+        Some(_) => Worlds::RealAndChanged,
+        None => Worlds::Real,
+    };
+    if check.misfits.is_empty() {
+        Ok(Checked {
+            files: check.files,
+            histories: check.fit,
+            unfinished: check.unfinished,
+            worlds,
+        })
+    } else {
+        Err(Misfits {
+            folder: shown(folder),
+            fit: check.fit,
+            misfits: check.misfits,
+            worlds,
+        })
+    }
+}
+
+struct Check {
+    workflows: Vec<WorkflowDefinition>,
+    sandbox: Option<&'static dyn Sandbox>,
+    files: usize,
+    fit: usize,
+    unfinished: usize,
+    misfits: Vec<Misfit>,
+    /// Files and the workflows that were missed in them: an export may have many runs of each.
+    unknown: BTreeSet<(String, String)>,
+}
+
+impl Check {
+    fn folder(&mut self, folder: &Path) {
+        let mut files = Vec::new();
+        if let Err(error) = collect(folder, &mut BTreeSet::new(), &mut files) {
+            let error = error.to_string();
+            return self.misfit("", None, Unfit::NoFolder { error });
+        }
+        files.sort();
+        for path in &files {
+            let name = shown(path.strip_prefix(folder).unwrap_or(path));
+            if ends_in(path, "json") {
+                self.history_file(path, &name);
+            } else {
+                self.export_file(path, &name);
+            }
+        }
+        self.files = files.len();
+        if self.fit == 0 && self.misfits.is_empty() {
+            self.misfit("", None, Unfit::Empty);
+        }
+    }
+
+    fn misfit(&mut self, file: &str, run: Option<String>, why: Unfit) {
+        self.misfits.push(Misfit {
+            file: file.to_owned(),
+            run,
+            why,
+        });
+    }
+
+    fn history_file(&mut self, path: &Path, name: &str) {
+        let text = match fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) => {
+                let error = error.to_string();
+                return self.misfit(name, None, Unfit::Io { error });
+            }
+        };
+        match History::from_json(&text) {
+            Ok(history) => self.history(name, history),
+            Err(error) => self.misfit(name, None, Unfit::NotAHistory(error)),
+        }
+    }
+
+    fn export_file(&mut self, path: &Path, name: &str) {
+        let file = match File::open(path) {
+            Ok(file) => file,
+            Err(error) => {
+                let error = error.to_string();
+                return self.misfit(name, None, Unfit::Io { error });
+            }
+        };
+        let read = export::read(BufReader::new(file), &mut |found| match found {
+            Found::History(history) => self.history(name, history),
+            Found::Partial(run) => self.misfit(name, Some(run.to_string()), Unfit::Partial),
+        });
+        if let Err(export::Unreadable { line, problem }) = read {
+            self.misfit(name, None, Unfit::NotAnExport { line, problem });
+        }
+    }
+
+    fn history(&mut self, file: &str, history: History) {
+        let run = Some(history.run.to_string());
+        let Some(Observation::Started(started)) =
+            history.units.first().map(|unit| &unit.observation)
+        else {
+            return self.misfit(file, run, Unfit::NotStarted);
+        };
+        let workflow = &started.workflow;
+        let known = self.workflows.iter().find(|known| known.name == workflow);
+        let Some(definition) = known.copied() else {
+            if self.unknown.insert((file.to_owned(), workflow.clone())) {
+                let given: Vec<_> = self.workflows.iter().map(|known| known.name).collect();
+                let why = Unfit::UnknownWorkflow {
+                    workflow: workflow.clone(),
+                    closest: closest(workflow, given.iter().copied()),
+                    given,
+                };
+                self.misfit(file, run, why);
+            }
+            return;
+        };
+        match replay(definition, &history, self.sandbox) {
+            Ok(finished) => {
+                self.fit += 1;
+                self.unfinished += usize::from(!finished);
+            }
+            Err(why) => self.misfit(file, run, why),
+        }
+    }
+}
+
+/// All files of histories in a folder and those within it.
+fn collect(
+    folder: &Path,
+    seen: &mut BTreeSet<PathBuf>,
+    files: &mut Vec<PathBuf>,
+) -> io::Result<()> {
+    // A link may lead back.
+    if !seen.insert(folder.canonicalize()?) {
+        return Ok(());
+    }
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            collect(&path, seen, files)?;
+        } else if ends_in(&path, "json") || ends_in(&path, "jsonl") {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn ends_in(path: &Path, extension: &str) -> bool {
+    path.extension().is_some_and(|found| found == extension)
+}
+
+/// Replays a history in the world as it is, and where there is a sandbox once more in another one. `true`: the
+/// run had ended.
+fn replay(
+    definition: WorkflowDefinition,
+    history: &History,
+    sandbox: Option<&'static dyn Sandbox>,
+) -> Result<bool, Unfit> {
+    let finished = apart(|| replay_here(definition, history)).map_err(Unfit::Blocked)?;
+    let Some(sandbox) = sandbox else {
+        return Ok(finished);
+    };
+    let (replayed, touched) = apart(|| {
+        let mut replayed = Ok(finished);
+        let touched: Vec<Touched> = sandbox.watch(World::Changed(OTHER_WORLD), &mut || {
+            replayed = replay_here(definition, history);
+        });
+        (replayed, touched)
+    });
+    match replayed {
+        Err(blocked) => Err(Unfit::OnlyHere(blocked)),
+        Ok(_) if !touched.is_empty() => Err(Unfit::Touched(touched)),
+        Ok(finished) => Ok(finished),
+    }
+}
+
+fn replay_here(definition: WorkflowDefinition, history: &History) -> Result<bool, Blocked> {
+    // A replay draws nothing.
+    let mut machine = Machine::new(definition, &"".into(), Box::new(|| 0));
+    for unit in &history.units {
+        machine.replay(unit.clone())?;
+    }
+    Ok(machine.is_finished())
+}
+
+/// Runs `code` on a thread of its own: hash maps have other keys there.
+fn apart<T: Send>(code: impl FnOnce() -> T + Send) -> T {
+    thread::scope(|scope| match scope.spawn(code).join() {
+        Ok(result) => result,
+        Err(payload) => std::panic::resume_unwind(payload),
+    })
+}

@@ -1,0 +1,41 @@
+//! "Did you mean": the closest of a few known names.
+
+/// The name that is most like `name`, where one is like it at all.
+pub(super) fn closest<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    names
+        .into_iter()
+        .map(|known| (edits(name, known), known))
+        .filter(|(edits, known)| *edits <= known.len().max(name.len()) / 3)
+        .min()
+        .map(|(_, known)| known)
+}
+
+/// How many characters must be put in, taken out or changed to make one name of the other.
+fn edits(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, from) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, to) in b.iter().enumerate() {
+            let changed = diagonal + usize::from(from != *to);
+            diagonal = row[j + 1];
+            row[j + 1] = changed.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::closest;
+
+    #[test]
+    fn a_mistyped_name_finds_the_one_that_was_meant() {
+        let names = ["charge_card", "refund", "ship"];
+        assert_eq!(closest("charge_crad", names), Some("charge_card"));
+        assert_eq!(closest("refnd", names), Some("refund"));
+        assert_eq!(closest("something_else", names), None);
+        assert_eq!(closest("x", []), None);
+    }
+}
