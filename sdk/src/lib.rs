@@ -128,6 +128,10 @@ pub mod __private {
     #[cfg(feature = "testing")]
     pub use ::insta;
 
+    /// Where this crate's own source is, as its debug information has it: those who show a user's stack leave
+    /// these frames out.
+    pub const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/");
+
     pub const fn assert_data<T: crate::Data>() {}
     pub const fn assert_activity_result<T: crate::ActivityResult>() {}
     pub const fn assert_workflow_result<T: crate::WorkflowResult>() {}

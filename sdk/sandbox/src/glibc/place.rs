@@ -1,0 +1,156 @@
+//! From the stack of a call to the place in the user's code, and what is not told.
+
+use std::env;
+use std::path::Path;
+
+use perennial::testing::Touched;
+
+use super::frames::{self, Frame, Owner};
+use super::watch::{Hit, Seen};
+
+/// What was seen, as it is told: the same rule at the same place once.
+pub(super) fn told(seen: Seen) -> Vec<Touched> {
+    let here = env::current_dir().unwrap_or_default();
+    let mut told: Vec<Told> = Vec::new();
+    for hit in &seen.hits {
+        let Some(new) = Told::of(hit, &here) else {
+            continue;
+        };
+        match told.iter_mut().find(|old| old.is_at_the_place_of(&new)) {
+            None => told.push(new),
+            // What reads the environment to make a thread is told as what makes the thread.
+            Some(old) if !old.exact && new.exact => *old = new,
+            Some(_) => {}
+        }
+    }
+    let told = told.into_iter().map(|told| told.touched);
+    let more = seen
+        .more
+        .map(|rule| Touched::new(rule, "more calls than are told", String::new()));
+    told.chain(more).collect()
+}
+
+struct Told {
+    touched: Touched,
+    /// Whether the rule is that of the call, and not that of the function which made it.
+    exact: bool,
+}
+
+impl Told {
+    fn of(hit: &Hit, here: &Path) -> Option<Self> {
+        let frames = frames::parse(&hit.stack.to_string(), here);
+        let stack = Stack::new(hit.call, &frames);
+        if stack.is_another_matter() {
+            return None;
+        }
+        let rule = stack.rule(hit.rule);
+        let place: Vec<_> = stack.users().map(|frame| frame.shown(here)).collect();
+        Some(Self {
+            touched: Touched::new(rule, hit.call, place.join("\n")),
+            exact: rule == hit.rule,
+        })
+    }
+
+    fn is_at_the_place_of(&self, other: &Self) -> bool {
+        let (own, other) = (&self.touched, &other.touched);
+        (own.rule, &own.place) == (other.rule, &other.place)
+    }
+}
+
+/// The part of a stack that lies between the call and the watch.
+struct Stack<'a> {
+    frames: &'a [Frame],
+}
+
+impl<'a> Stack<'a> {
+    fn new(call: &'static str, frames: &'a [Frame]) -> Self {
+        // The innermost frames are ours, up to the function of C; ours again is `watch`.
+        let function = call.split('(').next().unwrap_or(call);
+        let hook = frames.iter().position(|frame| frame.name == function);
+        let from = hook.map_or(0, |hook| hook + 1);
+        let inner = frames.get(from..).unwrap_or_default();
+        let watch = inner
+            .iter()
+            .position(|frame| frame.owner() == Owner::Sandbox);
+        Self {
+            frames: inner
+                .get(..watch.unwrap_or(inner.len()))
+                .unwrap_or_default(),
+        }
+    }
+
+    fn users(&self) -> impl Iterator<Item = &'a Frame> {
+        self.frames
+            .iter()
+            .filter(|frame| frame.owner() == Owner::Other)
+    }
+
+    /// The frames of the standard library that lead to the call, and the one that they were called from.
+    fn entered(&self) -> (Option<&'a Frame>, Option<&'a Frame>) {
+        let is_standard = |frame: &&Frame| frame.owner() == Owner::Standard;
+        let inner = self.frames.iter().take_while(is_standard).count();
+        let outermost = inner.checked_sub(1).and_then(|last| self.frames.get(last));
+        (outermost, self.frames.get(inner))
+    }
+
+    /// Whether the call is none of the workflow's.
+    fn is_another_matter(&self) -> bool {
+        let (_, from) = self.entered();
+        // Not the user's code, however it is reached.
+        let perennial = from.is_some_and(|frame| frame.owner() == Owner::Perennial);
+        perennial
+            || self
+                .frames
+                .iter()
+                .any(|frame| is_panic(frame) || is_log(frame) || is_hasher(frame))
+    }
+
+    /// The rule that speaks of what the user called, where `rule` is that of a call far below.
+    fn rule(&self, rule: &'static str) -> &'static str {
+        let (called, from) = self.entered();
+        let within = |module| called.is_some_and(|frame| frame.is_in_standard(module));
+        match rule {
+            // Seeds.
+            "D101"
+                if from
+                    .is_some_and(|from| matches!(from.library().as_str(), "fastrand" | "uuid")) =>
+            {
+                "D102"
+            }
+            "D106" | "D107" if within("thread") => "D103",
+            "D106" if within("env") => "D107",
+            _ if within("net") => "D108",
+            _ if within("process") => "D109",
+            rule => rule,
+        }
+    }
+}
+
+/// A panic reads the environment and writes. It is told by itself.
+fn is_panic(frame: &Frame) -> bool {
+    let functions = [
+        "std::panicking::begin_panic",
+        "std::panicking::rust_panic",
+        "std::panicking::panic_with_hook",
+        "std::panicking::default_hook",
+        "core::panicking::",
+    ];
+    functions
+        .iter()
+        .any(|function| frame.name.starts_with(function))
+}
+
+/// Whoever listens to logs looks at the clock and writes, not the workflow.
+fn is_log(frame: &Frame) -> bool {
+    match frame.library().as_str() {
+        // It also runs the code that it is given.
+        "tracing_core" => !frame.name.contains("with_default"),
+        "log" => frame.name.contains("__private_api"),
+        _ => false,
+    }
+}
+
+/// The keys of maps are like those of the standard library: to make a map is no violation.
+fn is_hasher(frame: &Frame) -> bool {
+    matches!(frame.library().as_str(), "ahash" | "foldhash")
+}
