@@ -17,6 +17,7 @@
 
 mod attributes;
 mod callees;
+mod check;
 mod errors;
 mod expand;
 mod index;
@@ -30,6 +31,8 @@ mod states;
 mod suggest;
 
 use proc_macro2::TokenStream;
+
+pub use self::check::{Denied, Kind, Rule, rules};
 
 /// Expands `#[workflow]`: `attr` is what stands in its parentheses, `item` the function below it.
 pub fn workflow(attr: TokenStream, item: TokenStream) -> TokenStream {
