@@ -72,7 +72,7 @@ pub use error::Error;
 pub use ids::{IdProblem, InvalidId, MAX_ID_LENGTH, Namespace, OperationId, RunId, RunKey};
 pub use incompatible::{Incompatible, IncompatibleKind, Side};
 pub use outcome::{ActivityError, Cancelled, Effect, Never, Outcome, Spent};
-pub use perennial_macros::{activity, durable, workflow};
+pub use perennial_macros::{activity, allow_nondeterminism, durable, workflow};
 pub use time::{Timestamp, days, hours, millis, minutes, seconds};
 pub use workflow::{
     BodyEnd, BodyFuture, Callee, CalleeKind, Child, Graph, Workflow, WorkflowDefinition,

@@ -1,12 +1,13 @@
 //! What the attributes of Perennial do, as an ordinary library over `proc_macro2`.
 //!
-//! The proc-macro crate is a shell around these three functions, so everything here can be
+//! The proc-macro crate is a shell around these functions, so everything here can be
 //! tested without a compiler. A function goes through four steps:
 //!
 //! | step   | what happens                                                    | where |
 //! |--------|-----------------------------------------------------------------|-------|
 //! | parse  | options, attributes, signature and body, the body tolerantly     | `options`, `parse` |
 //! | check  | is the signature one that a history can feed?                     | `signature`, `inputs` |
+//! |        | is what the body does the same at each replay?                    | `check` |
 //! | lower  | awaits get a type check and a call site; callees are collected   | `lower` |
 //! | expand | the items are put together                                       | `expand` |
 //!
@@ -23,6 +24,7 @@ mod expand;
 mod index;
 mod inputs;
 mod lower;
+mod names;
 mod options;
 mod parse;
 mod signature;
@@ -47,4 +49,10 @@ pub fn activity(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// Expands `#[durable]`: `attr` is what stands in its parentheses, `item` the function below it.
 pub fn durable(attr: TokenStream, item: TokenStream) -> TokenStream {
     expand::durable(attr, item)
+}
+
+/// Expands `#[allow_nondeterminism(..)]` where it has no meaning: inside of a function with `#[workflow]`
+/// or `#[durable]` it is gone before it would be expanded.
+pub fn allow_nondeterminism(_attr: TokenStream, item: TokenStream) -> TokenStream {
+    check::outside_of_a_function(item)
 }

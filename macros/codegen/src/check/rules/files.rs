@@ -33,7 +33,7 @@ pub(super) const RULE: Rule = Rule {
     code: "D106",
     category: Some("files"),
     title: "files and folders",
-    because: "acts on files, which are others when the workflow is replayed",
+    because: "acts on files, which may be different when the workflow is replayed",
     denied: &[
         Denied::functions("std::fs", FUNCTIONS, ACTIVITY),
         Denied::functions("std::fs", &["soft_link"], ACTIVITY),

@@ -1,6 +1,6 @@
 use super::Rule;
 
-pub(super) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     code: "D111",
     category: Some("hash_order"),
     title: "iterating over a hash map or a hash set",
