@@ -150,3 +150,45 @@ pub fn durable(attr: TokenStream, item: TokenStream) -> TokenStream {
 pub fn test(attr: TokenStream, item: TokenStream) -> TokenStream {
     perennial_codegen::test(attr.into(), item.into()).into()
 }
+
+/// Says that something nondeterministic in a workflow does no harm, and why.
+///
+/// ```ignore
+/// #[workflow]
+/// async fn fulfil(cx: &Cx, order: Order) -> Result<(), Error> {
+///     #[allow_nondeterminism(clock, reason = "only for a log line")]
+///     let begun = std::time::Instant::now();
+///     charge_card(cx, order).await?;
+///     #[allow_nondeterminism(clock, reason = "only for a log line")]
+///     cx.log(format_args!("charged after {:?}", begun.elapsed()));
+///     Ok(())
+/// }
+/// ```
+///
+/// It stands on a statement, a block, an expression or the arm of a `match`, inside of a function with
+/// [`#[workflow]`](macro@workflow) or [`#[durable]`](macro@durable). What it stands on may then do what
+/// the categories name, and only that. Several categories are separated by commas. The reason is for
+/// those who read the code later, and cannot be left out. A category of which nothing is found is an error.
+///
+/// | category | what it allows | rule |
+/// |---|---|---|
+/// | `clock` | reading a clock | D101 |
+/// | `random` | random numbers and ids | D102 |
+/// | `threads` | threads, blocking channels, locks | D103 |
+/// | `tasks` | spawned tasks, async channels, `block_on` | D104 |
+/// | `timers` | sleeping, timers | D105 |
+/// | `files` | files and folders | D106 |
+/// | `env` | environment, arguments, working folder | D107 |
+/// | `network` | sockets, clients, name look-up | D108 |
+/// | `processes` | other processes, signals, `exit` | D109 |
+/// | `output` | `println!` and kin, standard output | D110 |
+/// | `hash_order` | iterating over a `HashMap` or `HashSet` | D111 |
+/// | `addresses` | addresses as text or numbers, thread ids | D112 |
+/// | `statics` | statics that change | D113 |
+/// | `thread_locals` | thread-local variables | D114 |
+///
+/// The sandbox of the test kit also looks away while such code runs.
+#[proc_macro_attribute]
+pub fn allow_nondeterminism(attr: TokenStream, item: TokenStream) -> TokenStream {
+    perennial_codegen::allow_nondeterminism(attr.into(), item.into()).into()
+}

@@ -75,7 +75,7 @@ pub use incompatible::{Incompatible, IncompatibleKind, Side};
 pub use outcome::{ActivityError, Cancelled, Effect, Never, Outcome, Spent};
 #[cfg(feature = "testing")]
 pub use perennial_macros::test;
-pub use perennial_macros::{activity, durable, workflow};
+pub use perennial_macros::{activity, allow_nondeterminism, durable, workflow};
 pub use time::{Timestamp, days, hours, millis, minutes, seconds};
 pub use workflow::{
     BodyEnd, BodyFuture, Callee, CalleeKind, Child, Graph, Workflow, WorkflowDefinition,

@@ -2,6 +2,6 @@
 
 pub use crate::{
     ActivityCx, ActivityError, BoxDurable, Cancelled, Cx, Error, Failure, JoinSet, Never, Outcome,
-    Retry, RunId, Timestamp, activity, days, durable, hours, join, join_all, millis, minutes,
-    seconds, select, try_join, workflow,
+    Retry, RunId, Timestamp, activity, allow_nondeterminism, days, durable, hours, join, join_all,
+    millis, minutes, seconds, select, try_join, workflow,
 };

@@ -3,6 +3,7 @@
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Meta, Token};
 
+use crate::check::text;
 use crate::errors::Errors;
 
 /// The attributes of an activity or a workflow. One function becomes a callable, a type and the
@@ -56,8 +57,14 @@ impl ItemAttributes {
                 {
                     errors.under(
                         &attr,
-                        "a workflow cannot be instrumented: it is replayed from its history, and each replay would report again\n\n\
-                         help: put `#[instrument]` on its activities",
+                        text(
+                            "D119",
+                            "a workflow cannot be instrumented: it is replayed from its history, and each replay would report again",
+                            &[
+                                "leave it away: the runtime runs each workflow inside of the span `run`, with the fields `run` and `workflow`, and mutes it while it replays",
+                                "put `#[instrument]` on its activities",
+                            ],
+                        ),
                     );
                 }
                 Subject::Foreign => split.callable.push(attr),

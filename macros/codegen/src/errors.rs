@@ -27,6 +27,14 @@ impl Errors {
         self.found.push(error);
     }
 
+    /// Where and what they are.
+    #[cfg(test)]
+    pub(crate) fn texts(&self) -> impl Iterator<Item = (Span, String)> + '_ {
+        self.found
+            .iter()
+            .map(|error| (error.span(), error.to_string()))
+    }
+
     /// The findings as `compile_error!`s, which can stand wherever an item can.
     pub(crate) fn into_tokens(self) -> TokenStream {
         self.found

@@ -10,9 +10,10 @@ use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{LitStr, Path, Signature, Token, Type, Visibility};
+use syn::{FnArg, LitStr, Path, Signature, Token, Type, Visibility};
 
 use crate::attributes::ItemAttributes;
+use crate::check::{check, is_opt_out, misplaced_opt_out};
 use crate::errors::Errors;
 use crate::index::is_associated;
 use crate::inputs::{Input, Inputs};
@@ -26,7 +27,16 @@ pub(crate) fn workflow(attr: TokenStream, item: TokenStream) -> TokenStream {
         let options = WorkflowOptions::parse(attr, errors);
         match misplaced(Kind::Workflow, function, errors) {
             Ok(function) => workflow::expand(&options, function, errors),
-            Err(as_written) => as_written,
+            Err(mut function) => {
+                check(
+                    &options.krate,
+                    &function.sig,
+                    None,
+                    &mut function.body,
+                    errors,
+                );
+                as_written(function)
+            }
         }
     })
 }
@@ -36,7 +46,7 @@ pub(crate) fn activity(attr: TokenStream, item: TokenStream) -> TokenStream {
         let options = ActivityOptions::parse(attr, errors);
         match misplaced(Kind::Activity, function, errors) {
             Ok(function) => activity::expand(&options, function, errors),
-            Err(as_written) => as_written,
+            Err(function) => as_written(function),
         }
     })
 }
@@ -63,8 +73,11 @@ fn expand(
 ) -> TokenStream {
     let mut errors = Errors::default();
     let mut expanded = match syn::parse2::<Function>(item.clone()) {
-        Ok(function) => {
+        Ok(mut function) => {
             let name = function.sig.ident.clone();
+            if attribute != "activity" {
+                without_opt_outs(&mut function, &mut errors);
+            }
             let expanded = with(function, &mut errors);
             print::if_asked_for(&name, &expanded);
             expanded
@@ -88,6 +101,23 @@ fn expand(
     };
     expanded.extend(errors.into_tokens());
     expanded
+}
+
+/// Takes away opt-outs of the whole function and of its parameters, which cannot be.
+fn without_opt_outs(function: &mut Function, errors: &mut Errors) {
+    let parameters = function.sig.inputs.iter_mut().map(|input| match input {
+        FnArg::Typed(input) => &mut input.attrs,
+        FnArg::Receiver(receiver) => &mut receiver.attrs,
+    });
+    for attrs in [&mut function.attrs].into_iter().chain(parameters) {
+        attrs.retain(|attr| {
+            let is_opt_out = is_opt_out(attr);
+            if is_opt_out {
+                misplaced_opt_out(attr, errors);
+            }
+            !is_opt_out
+        });
+    }
 }
 
 /// The keyword of an item that is no function.
@@ -115,7 +145,7 @@ fn what_it_is(item: TokenStream) -> Option<(TokenTree, &'static str)> {
 
 /// A method, or a function without a body: types cannot be declared where it stands, so it is
 /// emitted as it was written.
-fn misplaced(kind: Kind, function: Function, errors: &mut Errors) -> Result<Function, TokenStream> {
+fn misplaced(kind: Kind, function: Function, errors: &mut Errors) -> Result<Function, Function> {
     if let Some(receiver) = function.sig.receiver() {
         errors.under(
             receiver,
@@ -137,7 +167,7 @@ fn misplaced(kind: Kind, function: Function, errors: &mut Errors) -> Result<Func
     } else {
         return Ok(function);
     }
-    Err(as_written(function))
+    Err(function)
 }
 
 fn as_written(function: Function) -> TokenStream {

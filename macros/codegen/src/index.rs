@@ -6,11 +6,12 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use proc_macro2::{Ident, Span};
 use syn::ext::IdentExt;
 
+use crate::names::{FileNames, Meaning as NameMeaning, Names};
 use crate::source::{Attribute, Function, Source};
 
 /// The functions of a crate, and per file what is special about it.
@@ -18,14 +19,16 @@ use crate::source::{Attribute, Function, Source};
 pub(crate) struct Index {
     functions: HashMap<String, BTreeSet<Meaning>>,
     files: HashMap<PathBuf, File>,
+    /// The paths under which files were asked for, each with its key in `files`.
+    asked_for: HashMap<PathBuf, PathBuf>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct File {
     /// Functions in an `impl` or a `trait`: the lines and names.
     associated: HashSet<(usize, String)>,
-    /// Imported names, each with the crate it is from.
-    imports: HashMap<String, String>,
+    /// What its names mean.
+    names: Arc<FileNames>,
 }
 
 /// What a function is to a workflow that calls it.
@@ -86,9 +89,13 @@ impl Index {
     }
 
     fn read_file(&mut self, path: &Path) {
+        if self.asked_for.contains_key(path) {
+            return;
+        }
         let Ok(canonical) = path.canonicalize() else {
             return;
         };
+        self.asked_for.insert(path.to_owned(), canonical.clone());
         if !self.files.contains_key(&canonical) {
             let text = std::fs::read_to_string(path).unwrap_or_default();
             let file = self.read(&text);
@@ -97,13 +104,11 @@ impl Index {
     }
 
     fn read(&mut self, text: &str) -> File {
-        let Source { functions, imports } = Source::read(text);
+        let Source { functions, names } = Source::read(text);
         let mut file = File {
             associated: HashSet::new(),
-            imports: HashMap::new(),
+            names: Arc::new(names),
         };
-        file.imports
-            .extend(imports.into_iter().map(|(from, name)| (name, from)));
         for function in functions {
             let meaning = meaning(&function);
             if function.is_associated {
@@ -128,7 +133,7 @@ impl Index {
     }
 
     fn file(&self, place: Span) -> Option<&File> {
-        self.files.get(&place.local_file()?.canonicalize().ok()?)
+        self.files.get(self.asked_for.get(&place.local_file()?)?)
     }
 }
 
@@ -143,12 +148,20 @@ pub(crate) fn is_associated(function: &Ident) -> bool {
     })
 }
 
+/// The names that can be seen at `place`.
+pub(crate) fn names(place: Span) -> Names {
+    let file = Index::with(place, |index| Some(index.file(place)?.names.clone()));
+    Names::at(file.map(|file| (file, place.start().line)))
+}
+
 /// The crate from which the file of `name` imports it.
-pub(crate) fn imported_from(name: &Ident) -> Option<String> {
-    let place = name.span();
-    Index::with(place, |index| {
-        index.file(place)?.imports.get(&name.to_string()).cloned()
-    })
+pub(crate) fn imported_from(name: &Ident, is_sought: impl Fn(&str) -> bool) -> Option<String> {
+    let root = |path: String| path.split("::").next().unwrap_or_default().to_owned();
+    match names(name.span()).meaning(&name.unraw().to_string()) {
+        NameMeaning::Path(path) => Some(root(path)),
+        NameMeaning::Unknown(globs) => globs.into_iter().map(root).find(|root| is_sought(root)),
+        _ => None,
+    }
 }
 
 fn meaning(function: &Function) -> Meaning {

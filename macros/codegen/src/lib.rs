@@ -7,6 +7,7 @@
 //! |--------|-----------------------------------------------------------------|-------|
 //! | parse  | options, attributes, signature and body, the body tolerantly     | `options`, `parse` |
 //! | check  | is the signature one that a history can feed?                     | `signature`, `inputs` |
+//! |        | is what the body does the same at each replay?                    | `check` |
 //! | lower  | awaits get a type check and a call site; callees are collected   | `lower` |
 //! | expand | the items are put together                                       | `expand` |
 //!
@@ -17,11 +18,13 @@
 
 mod attributes;
 mod callees;
+mod check;
 mod errors;
 mod expand;
 mod index;
 mod inputs;
 mod lower;
+mod names;
 mod options;
 mod parse;
 mod signature;
@@ -30,6 +33,8 @@ mod states;
 mod suggest;
 
 use proc_macro2::TokenStream;
+
+pub use self::check::{Denied, Kind, Rule, rules};
 
 /// Expands `#[workflow]`: `attr` is what stands in its parentheses, `item` the function below it.
 pub fn workflow(attr: TokenStream, item: TokenStream) -> TokenStream {
@@ -49,4 +54,10 @@ pub fn durable(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// Expands `#[perennial::test]`: `attr` is what stands in its parentheses, `item` the function below it.
 pub fn test(attr: TokenStream, item: TokenStream) -> TokenStream {
     expand::test(attr, item)
+}
+
+/// Expands `#[allow_nondeterminism(..)]` where it has no meaning: inside of a function with `#[workflow]`
+/// or `#[durable]` it is gone before it would be expanded.
+pub fn allow_nondeterminism(_attr: TokenStream, item: TokenStream) -> TokenStream {
+    check::outside_of_a_function(item)
 }

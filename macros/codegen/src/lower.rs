@@ -18,7 +18,9 @@ use syn::visit_mut::{self, VisitMut};
 use syn::{Expr, ExprMethodCall, Path};
 
 use self::labels::Labels;
+pub(crate) use self::macros::{EXPRESSION_LISTS, List, SelectArms};
 use self::sites::Sites;
+use crate::check::text;
 use crate::errors::Errors;
 use crate::parse::Body;
 
@@ -163,7 +165,11 @@ impl VisitMut for Lowering<'_> {
                 // Its future has no name, and `|x| durably(async move ..)` would capture otherwise.
                 self.errors.under(
                     closure.asyncness,
-                    "what an `async` closure waits for cannot be checked\n\nhelp: write `|args| async move { .. }`",
+                    text(
+                        "D117",
+                        "what an `async` closure waits for cannot be checked",
+                        &["write `|args| async move { .. }`"],
+                    ),
                 );
             }
             Expr::MethodCall(call) if self.is_start(call) => {

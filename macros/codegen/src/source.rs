@@ -1,8 +1,14 @@
 //! Reads what a Rust source text declares: its functions, with attributes and what they call, and
-//! the macros that it imports from other crates.
+//! what its names mean.
 //!
 //! Far from a parser, and forgiving: it knows comments, literals and brackets, and no more of
 //! the grammar than it needs.
+
+mod names;
+mod tokens;
+
+use self::tokens::{Token, closing, tokens};
+use crate::names::FileNames;
 
 /// A function that a source declares.
 #[derive(Debug)]
@@ -27,12 +33,12 @@ pub(crate) struct Attribute {
 }
 
 /// What a source declares.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Source {
     /// Its functions, in order.
     pub(crate) functions: Vec<Function>,
-    /// Names that it imports, each with the crate: `use tokio::{join, select}`.
-    pub(crate) imports: Vec<(String, String)>,
+    /// What its names mean.
+    pub(crate) names: FileNames,
 }
 
 /// A brace that is open.
@@ -46,7 +52,10 @@ enum Block {
 impl Source {
     pub(crate) fn read(text: &str) -> Source {
         let (tokens, lines) = tokens(text);
-        let mut source = Source::default();
+        let mut source = Source {
+            functions: Vec::new(),
+            names: names::read(&tokens, &lines),
+        };
         let mut attributes = Vec::new();
         let mut open: Vec<Block> = Vec::new();
         // What the next brace opens.
@@ -68,15 +77,6 @@ impl Source {
                     next = Block::Other;
                     at = signature_end(&tokens, at + 2);
                     continue;
-                }
-                [Token::Word("use"), Token::Word(from), ..] => {
-                    let names = tokens[at + 2..]
-                        .iter()
-                        .take_while(|token| **token != Token::Sign(';'));
-                    let names = names.filter_map(Token::word);
-                    source
-                        .imports
-                        .extend(names.map(|name| ((*from).to_owned(), name.to_owned())));
                 }
                 [Token::Word("impl" | "trait"), ..] => next = Block::Associated,
                 [Token::Sign('{'), ..] => {
@@ -234,146 +234,5 @@ fn called(before: &[Token<'_>]) -> Option<String> {
             }
         }
         _ => None,
-    }
-}
-
-/// Where the bracket at `open` closes, or the end.
-fn closing(tokens: &[Token<'_>], open: usize) -> usize {
-    let mut depth = 0usize;
-    for (index, token) in tokens.iter().enumerate().skip(open) {
-        match token {
-            Token::Sign('(' | '[' | '{') => depth += 1,
-            Token::Sign(')' | ']' | '}') => {
-                depth = depth.saturating_sub(1);
-                if depth == 0 {
-                    return index;
-                }
-            }
-            _ => {}
-        }
-    }
-    tokens.len()
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Token<'a> {
-    /// An identifier or keyword, without `r#`.
-    Word(&'a str),
-    /// What stands between the quotes of a string.
-    Text(&'a str),
-    Sign(char),
-}
-
-impl<'a> Token<'a> {
-    fn word(&self) -> Option<&'a str> {
-        match self {
-            Token::Word(word) => Some(word),
-            Token::Text(_) | Token::Sign(_) => None,
-        }
-    }
-}
-
-/// The tokens, and for each the line on which it begins.
-fn tokens(text: &str) -> (Vec<Token<'_>>, Vec<usize>) {
-    let (mut tokens, mut lines) = (Vec::new(), Vec::new());
-    let mut line = 1;
-    let mut rest = text;
-    while let Some(first) = rest.chars().next() {
-        let length = if rest.starts_with("//") {
-            rest.find('\n').unwrap_or(rest.len())
-        } else if rest.starts_with("/*") {
-            comment(rest)
-        } else if let Some((token, length)) = raw(rest) {
-            tokens.push(token);
-            length
-        } else if first == '"' {
-            let length = quoted(rest, '"');
-            tokens.push(Token::Text(rest[..length].trim_matches('"')));
-            length
-        } else if first == '\'' {
-            character(rest)
-        } else if is_word(first) {
-            let length = rest.find(|other| !is_word(other)).unwrap_or(rest.len());
-            tokens.push(Token::Word(&rest[..length]));
-            length
-        } else {
-            if !first.is_whitespace() {
-                tokens.push(Token::Sign(first));
-            }
-            first.len_utf8()
-        };
-        lines.resize(tokens.len(), line);
-        line += rest[..length].matches('\n').count();
-        rest = &rest[length..];
-    }
-    (tokens, lines)
-}
-
-fn is_word(character: char) -> bool {
-    character.is_alphanumeric() || character == '_'
-}
-
-/// `/* .. /* .. */ .. */`
-fn comment(text: &str) -> usize {
-    let (mut depth, mut at) = (0usize, 0);
-    while let Some(next) = text[at..].find(['/', '*']).map(|next| at + next) {
-        if text[next..].starts_with("/*") {
-            depth += 1;
-            at = next + 2;
-        } else if text[next..].starts_with("*/") {
-            depth -= 1;
-            at = next + 2;
-            if depth == 0 {
-                return at;
-            }
-        } else {
-            at = next + 1;
-        }
-    }
-    text.len()
-}
-
-/// `r"..."`, `br#"..."#`, and the raw identifier `r#type`.
-fn raw(text: &str) -> Option<(Token<'_>, usize)> {
-    let prefix = ["r", "br", "cr"].into_iter().find(|prefix| {
-        text.strip_prefix(prefix)
-            .is_some_and(|rest| rest.starts_with(['"', '#']))
-    })?;
-    let after = &text[prefix.len()..];
-    let hashes = after.len() - after.trim_start_matches('#').len();
-    let start = prefix.len() + hashes;
-    if text[start..].starts_with('"') {
-        let end = format!("\"{}", "#".repeat(hashes));
-        let inside = &text[start + 1..];
-        let length = inside.find(&end).unwrap_or(inside.len());
-        let whole = (start + 1 + length + end.len()).min(text.len());
-        return Some((Token::Text(&inside[..length]), whole));
-    }
-    let word = &text[start..];
-    let length = word.find(|other| !is_word(other)).unwrap_or(word.len());
-    Some((Token::Word(&word[..length]), start + length))
-}
-
-/// The length of a literal with its quotes, escapes skipped.
-fn quoted(text: &str, quote: char) -> usize {
-    let mut escaped = false;
-    for (index, character) in text.char_indices().skip(1) {
-        match character {
-            _ if escaped => escaped = false,
-            '\\' => escaped = true,
-            _ if character == quote => return index + 1,
-            _ => {}
-        }
-    }
-    text.len()
-}
-
-/// `'x'` or `'\n'` is a character, `'name` is a lifetime.
-fn character(text: &str) -> usize {
-    let mut characters = text.char_indices().skip(1);
-    match (characters.next(), characters.next()) {
-        (Some((_, '\\')), _) => quoted(text, '\''),
-        (_, Some((index, '\''))) => index + 1,
-        _ => 1,
     }
 }

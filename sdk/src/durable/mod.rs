@@ -30,7 +30,7 @@ use crate::workflow::Site;
 /// what [`join!`](crate::join), [`try_join!`](crate::try_join), [`select!`](crate::select) and [`join_all`]
 /// make of them.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not durable, so a workflow cannot wait for it",
+    message = "[D118] `{Self}` is not durable, so a workflow cannot wait for it",
     label = "a workflow cannot wait for this",
     note = "a workflow is replayed from its history, so it may only wait for things that the history records",
     note = "  for HTTP, databases, files, locks:  move the code into an `#[activity]` and await that",
@@ -38,7 +38,8 @@ use crate::workflow::Site;
     note = "  for `spawn` and `JoinHandle`:       use `cx.spawn(..)`, `perennial::join!(a, b)` or a `JoinSet`",
     note = "  for your own `async fn`:            put `#[durable]` on it",
     note = "  for a boxed future:                 use `BoxDurable`",
-    note = "  for another workflow:               start it with the client, or make it a `#[durable]` function"
+    note = "  for another workflow:               start it with the client, or make it a `#[durable]` function",
+    note = "see: rules/D118 in the book"
 )]
 pub trait Durable: IntoFuture {}
 

@@ -7,6 +7,7 @@ use syn::spanned::Spanned;
 use syn::{FnArg, Ident, Pat, PatIdent, ReturnType, Signature, Type};
 
 use super::as_written;
+use crate::check::check;
 use crate::errors::Errors;
 use crate::inputs::generated_name;
 use crate::lower::{Lowered, lower};
@@ -19,21 +20,26 @@ pub(super) fn expand(
     errors: &mut Errors,
 ) -> TokenStream {
     let krate = &options.krate;
-    let Some(asyncness) = function.sig.asyncness else {
-        errors.at(
-            function.sig.fn_token.span,
-            format!("`#[durable]` goes on an `async fn`\n\nhelp: a function that waits for nothing needs no attribute; one that waits is `async fn {}`", function.sig.ident),
-        );
-        return as_written(function);
-    };
-
     let Function {
         attrs,
         vis,
         mut sig,
-        body,
+        mut body,
     } = function;
     let context = context(&sig);
+    check(krate, &sig, context.as_ref(), &mut body, errors);
+    let Some(asyncness) = sig.asyncness else {
+        // It waits for nothing: there is nothing in it to be rewritten.
+        if let Body::Opaque(_, error) = &body {
+            errors.take(error.clone());
+        }
+        return as_written(Function {
+            attrs,
+            vis,
+            sig,
+            body,
+        });
+    };
     let Lowered { body, sites, .. } = lower(
         krate,
         &sig.ident.unraw().to_string(),

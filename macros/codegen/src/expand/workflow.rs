@@ -7,10 +7,11 @@ use syn::{FnArg, Lifetime, Signature, Type};
 use super::{Named, associated_types, code_signature, internal, prescribed, unpacked};
 use crate::attributes::ItemAttributes;
 use crate::callees;
+use crate::check::check;
 use crate::errors::Errors;
 use crate::lower::{Lowered, lower};
 use crate::options::WorkflowOptions;
-use crate::parse::Function;
+use crate::parse::{Body, Function};
 use crate::signature::{Entry, Kind};
 
 pub(super) fn expand(
@@ -25,6 +26,7 @@ pub(super) fn expand(
         output,
         broken,
     } = Entry::check(Kind::Workflow, &function.sig, errors);
+    let mut body = std::mem::replace(&mut function.body, Body::Missing);
     let named = Named::new(
         &options.krate,
         &function,
@@ -40,8 +42,8 @@ pub(super) fn expand(
     } = &named;
     let cfg = &attributes.cfg;
 
-    let body = function.body.clone();
     let context_name = context.as_ref().and_then(|context| context.name.as_ref());
+    check(krate, &function.sig, context_name, &mut body, errors);
     let Lowered {
         body,
         sites,

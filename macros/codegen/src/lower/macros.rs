@@ -10,10 +10,11 @@ use syn::visit_mut::VisitMut;
 use syn::{Expr, Macro, Pat, Token};
 
 use super::Lowering;
+use crate::check::text;
 use crate::index::imported_from;
 
 /// Macros whose arguments are expressions with commas between them, `name = value` included.
-const EXPRESSION_LISTS: &[&str] = &[
+pub(crate) const EXPRESSION_LISTS: &[&str] = &[
     "anyhow",
     "assert",
     "assert_eq",
@@ -91,7 +92,11 @@ impl Lowering<'_> {
         {
             self.errors.under(
                 macro_name(call),
-                format!("a workflow cannot use `{from}::{name}!`: what it waits for cannot be checked\n\nhelp: use {instead}"),
+                text(
+                    "D115",
+                    &format!("a workflow cannot use `{from}::{name}!`: what it waits for cannot be checked"),
+                    &[&format!("use {instead}")],
+                ),
             );
             return;
         }
@@ -162,14 +167,18 @@ impl Lowering<'_> {
         let written = path_text(call);
         self.errors.under(
             at,
-            format!("cannot check this `.await`: `{written}!` may do anything with it\n\nhelp: await into a variable before the macro"),
+            text(
+                "D116",
+                &format!("cannot check this `.await`: `{written}!` may do anything with it"),
+                &["await into a variable before the macro"],
+            ),
         );
     }
 }
 
 /// Several expressions with commas, or one with a count.
-struct List {
-    items: Vec<Expr>,
+pub(crate) struct List {
+    pub(crate) items: Vec<Expr>,
     separators: Vec<TokenTree>,
 }
 
@@ -202,14 +211,14 @@ impl ToTokens for List {
 }
 
 /// `pattern = future => expression,` and so on.
-struct SelectArms(Vec<SelectArm>);
+pub(crate) struct SelectArms(pub(crate) Vec<SelectArm>);
 
-struct SelectArm {
-    pat: Pat,
+pub(crate) struct SelectArm {
+    pub(crate) pat: Pat,
     equals: Token![=],
-    future: Expr,
+    pub(crate) future: Expr,
     arrow: Token![=>],
-    body: Expr,
+    pub(crate) body: Expr,
     comma: Option<Token![,]>,
 }
 
@@ -269,12 +278,13 @@ impl ToTokens for SelectArms {
 
 /// The other crate that a macro is from, by its path or by what the file imports.
 fn foreign_crate(call: &Macro) -> Option<String> {
+    let is_foreign = |krate: &str| FOREIGN_CRATES.contains(&krate);
     let first = call.path.segments.first()?;
     let from = match call.path.segments.len() {
-        1 => imported_from(&first.ident)?,
+        1 => imported_from(&first.ident, is_foreign)?,
         _ => first.ident.to_string(),
     };
-    FOREIGN_CRATES.contains(&from.as_str()).then_some(from)
+    is_foreign(&from).then_some(from)
 }
 
 /// `tokio::join!`, all tokens of it.

@@ -1,0 +1,237 @@
+//! Iterating over a hash map or a hash set that is visibly one (D111).
+//!
+//! What ends in something that does not depend on the order is not reported: a count, a maximum, another
+//! map, a list that the next statement sorts.
+
+use proc_macro2::{TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+use syn::{Expr, ExprMethodCall, GenericArgument, Ident, Local, Pat, Stmt, Type};
+
+use super::rules::hash_order::{HASHED, ITERATES, ORDER_FREE, ORDERED, PASSES, RULE, SORTS};
+use super::variables::Ty;
+use super::{Check, paths};
+
+const INTEGERS: &[&str] = &[
+    "i128", "i16", "i32", "i64", "i8", "isize", "u128", "u16", "u32", "u64", "u8", "usize",
+];
+
+impl Check<'_> {
+    /// The name of the hashed type that an expression visibly has.
+    fn hashed(&self, expr: &Expr) -> Option<&'static str> {
+        match self.type_of_expr(expr)? {
+            Ty::Known(ty) if HASHED.contains(&ty) => ty.rsplit("::").next(),
+            _ => None,
+        }
+    }
+
+    fn hides_order(ty: Option<Ty>) -> bool {
+        matches!(ty, Some(Ty::Known(ty)) if HASHED.contains(&ty) || ORDERED.contains(&ty))
+    }
+
+    fn iterates(&self, call: &ExprMethodCall) -> Option<&'static str> {
+        ITERATES
+            .iter()
+            .any(|method| call.method == method)
+            .then(|| self.hashed(&call.receiver))
+            .flatten()
+    }
+
+    /// `for _ in map`, `Vec::from_iter(map)`: something that takes its elements one by one.
+    pub(super) fn taken_apart(&mut self, expr: &Expr) {
+        if let Some(ty) = self.hashed(expr) {
+            self.report_hash_order(expr, &printed(expr), ty);
+        }
+    }
+
+    /// A method call, its receiver visited.
+    pub(super) fn hash_method(&mut self, call: &ExprMethodCall) {
+        if let Some(ty) = self.iterates(call)
+            && !self.order_free.contains(&std::ptr::from_ref(call))
+        {
+            let (receiver, dot, method) = (&call.receiver, &call.dot_token, &call.method);
+            self.report_hash_order(quote!(#receiver #dot #method), &printed(receiver), ty);
+        }
+        if (call.method == "extend" && !Self::hides_order(self.type_of_expr(&call.receiver)))
+            || call.method == "chain"
+            || call.method == "zip"
+        {
+            for argument in &call.args {
+                self.taken_apart(argument);
+            }
+        }
+    }
+
+    fn report_hash_order(&mut self, tokens: impl ToTokens, name: &str, ty: &str) {
+        let ordered = if ty.ends_with("Set") {
+            "BTreeSet"
+        } else {
+            "BTreeMap"
+        };
+        self.report(
+            RULE.code,
+            tokens,
+            &format!("{name} is a `{ty}`: iterating over it {}", RULE.because),
+            &[
+                &format!("use a `{ordered}`, or a `Vec`"),
+                "or sort first: `let mut sorted: Vec<_> = ...collect();` and `sorted.sort();` as the next statement",
+            ],
+        );
+    }
+
+    /// A method call, before what it is called on is visited: does it end an iteration well?
+    pub(super) fn note_order_free(&mut self, call: &ExprMethodCall) {
+        let is_end = ORDER_FREE.iter().any(|method| call.method == method)
+            || (call.method == "collect" && self.collects_unordered(call))
+            || ((call.method == "sum" || call.method == "product") && gives_integer(call));
+        if is_end && !self.acts(&call.args) {
+            self.forgive(&call.receiver);
+        }
+        if call.method == "extend" && Self::hides_order(self.type_of_expr(&call.receiver)) {
+            call.args.iter().for_each(|argument| self.forgive(argument));
+        }
+    }
+
+    /// `BTreeMap::from_iter(map)`
+    pub(super) fn hash_call(&mut self, call: &syn::ExprCall) {
+        let Expr::Path(function) = &*call.func else {
+            return;
+        };
+        if function
+            .path
+            .segments
+            .last()
+            .is_none_or(|last| last.ident != "from_iter")
+        {
+            return;
+        }
+        let text = paths::text(&function.path);
+        let ty = text
+            .rsplit_once("::")
+            .and_then(|(of, _)| self.named_type(of));
+        for argument in &call.args {
+            if Self::hides_order(ty.map(Ty::Known)) {
+                self.forgive(argument);
+            } else {
+                self.taken_apart(argument);
+            }
+        }
+    }
+
+    /// `let sorted: BTreeMap<_, _> = map.into_iter().collect();`, and a list that `next` sorts.
+    pub(super) fn note_collected(&mut self, local: &Local, next: Option<&Stmt>) {
+        let Some(init) = &local.init else {
+            return;
+        };
+        let Some(collect) = collecting(&init.expr) else {
+            return;
+        };
+        let is_annotated = match &local.pat {
+            Pat::Type(typed) => Self::hides_order(self.type_of(&typed.ty)),
+            _ => false,
+        };
+        if is_annotated || next.is_some_and(|next| sorts(next, &local.pat)) {
+            self.forgive(&collect.receiver);
+        }
+    }
+
+    fn collects_unordered(&self, call: &ExprMethodCall) -> bool {
+        let ty = self.type_of_expr(&Expr::MethodCall(ExprMethodCall {
+            attrs: Vec::new(),
+            receiver: Box::new(Expr::Verbatim(TokenStream::new())),
+            dot_token: call.dot_token,
+            method: call.method.clone(),
+            turbofish: call.turbofish.clone(),
+            paren_token: call.paren_token,
+            args: syn::punctuated::Punctuated::new(),
+        }));
+        Self::hides_order(ty)
+    }
+
+    /// Whether something that is called for each element uses the context, which acts in that order.
+    fn acts(&self, arguments: &syn::punctuated::Punctuated<Expr, syn::Token![,]>) -> bool {
+        match self.context {
+            Some(context) => arguments
+                .iter()
+                .any(|argument| mentions(context, argument.to_token_stream())),
+            None => false,
+        }
+    }
+
+    /// The iteration at the root of this chain is not to be reported.
+    fn forgive(&mut self, chain: &Expr) {
+        match chain {
+            Expr::MethodCall(call) if self.iterates(call).is_some() => {
+                // The address only tells this call from others; nothing moves while it is needed.
+                self.order_free.push(std::ptr::from_ref(call));
+            }
+            Expr::MethodCall(call)
+                if PASSES.iter().any(|method| call.method == method) && !self.acts(&call.args) =>
+            {
+                self.forgive(&call.receiver);
+                if call.method == "chain" {
+                    call.args.iter().for_each(|argument| self.forgive(argument));
+                }
+            }
+            Expr::Paren(paren) => self.forgive(&paren.expr),
+            Expr::Group(group) => self.forgive(&group.expr),
+            Expr::Reference(reference) => self.forgive(&reference.expr),
+            _ => {}
+        }
+    }
+}
+
+/// The `.collect()` at the end of an initial value, through `?` and `.unwrap()`.
+fn collecting(expr: &Expr) -> Option<&ExprMethodCall> {
+    match expr {
+        Expr::Try(tried) => collecting(&tried.expr),
+        Expr::MethodCall(call) if call.method == "collect" => Some(call),
+        Expr::MethodCall(call) if call.method == "unwrap" || call.method == "expect" => {
+            collecting(&call.receiver)
+        }
+        _ => None,
+    }
+}
+
+/// `name.sort();`
+fn sorts(stmt: &Stmt, pat: &Pat) -> bool {
+    let name = match pat {
+        Pat::Type(typed) => &*typed.pat,
+        pat => pat,
+    };
+    match (stmt, name) {
+        (Stmt::Expr(Expr::MethodCall(call), _), Pat::Ident(name)) => {
+            SORTS.iter().any(|method| call.method == method)
+                && matches!(&*call.receiver, Expr::Path(path) if path.path.is_ident(&name.ident))
+        }
+        _ => false,
+    }
+}
+
+/// `.sum::<u64>()`: of floating point numbers the order shows.
+fn gives_integer(call: &ExprMethodCall) -> bool {
+    let turbofish = call.turbofish.as_ref();
+    turbofish
+        .and_then(|turbofish| turbofish.args.first())
+        .is_some_and(|argument| {
+            matches!(argument, GenericArgument::Type(Type::Path(ty))
+            if INTEGERS.iter().any(|integer| ty.path.is_ident(integer)))
+        })
+}
+
+fn mentions(context: &Ident, tokens: TokenStream) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Ident(ident) => ident == *context,
+        TokenTree::Group(group) => mentions(context, group.stream()),
+        TokenTree::Punct(_) | TokenTree::Literal(_) => false,
+    })
+}
+
+/// What is iterated over, for the text: the variable's name, or `this`.
+fn printed(expr: &Expr) -> String {
+    match expr {
+        Expr::Path(path) => format!("`{}`", paths::text(&path.path)),
+        Expr::Reference(reference) => printed(&reference.expr),
+        Expr::Paren(paren) => printed(&paren.expr),
+        _ => "this".to_owned(),
+    }
+}

@@ -1,0 +1,494 @@
+//! What is found in a file, and what is not.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use syn::{Item, Path, parse_quote};
+
+use super::Check;
+use crate::errors::Errors;
+use crate::names::{FileNames, Names};
+use crate::source::Source;
+
+/// Checks each function of a file that is marked with `#[workflow]` or `#[durable]`, and lists what is
+/// found: the line, the tokens under which it is, and the first line of the text.
+pub(super) fn found(file: &str) -> String {
+    let names = Arc::new(Source::read(file).names);
+    report(file, Some(&names))
+}
+
+/// The same, where the compiler does not tell which file it is.
+fn found_in_unknown_file(file: &str) -> String {
+    report(file, None)
+}
+
+fn report(file: &str, names: Option<&Arc<FileNames>>) -> String {
+    let mut report = String::new();
+    let file: syn::File = syn::parse_str(file).unwrap();
+    visit(&file.items, names, &mut report);
+    report
+}
+
+fn visit(items: &[Item], names: Option<&Arc<FileNames>>, report: &mut String) {
+    for item in items {
+        match item {
+            Item::Mod(module) => {
+                if let Some((_, items)) = &module.content {
+                    visit(items, names, report);
+                }
+            }
+            Item::Fn(function) if !function.attrs.is_empty() => {
+                let mut errors = Errors::default();
+                let krate: Path = parse_quote!(::perennial);
+                let line = function.sig.ident.span().start().line;
+                let names = Names::at(names.map(|names| (names.clone(), line)));
+                let context = syn::Ident::new("cx", proc_macro2::Span::call_site());
+                let mut block = (*function.block).clone();
+                Check::new(&krate, Some(&context), names, &mut errors)
+                    .function(&function.sig, &mut block);
+                for (span, text) in errors.texts() {
+                    let (start, source) = (span.start(), span.source_text());
+                    writeln!(
+                        report,
+                        "{}: {}: {}",
+                        start.line,
+                        source.unwrap_or_default(),
+                        text.lines().next().unwrap_or_default()
+                    )
+                    .unwrap();
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Nothing is found.
+fn harmless(file: &str) {
+    assert_eq!(found(file), "");
+    assert_eq!(found_in_unknown_file(file), "", "in an unknown file");
+}
+
+#[test]
+fn names_are_resolved_through_imports_of_the_file() {
+    insta::assert_snapshot!(found(
+        "
+use std::time::SystemTime as Clock;
+use std::{fs, thread as t, collections::HashMap as Map};
+use std::{io::{self, stdout as out}, env::*};
+use chrono;
+use uuid::Uuid as Id;
+use std::time;
+use time::Instant;
+extern crate fastrand as dice;
+type Stamp = std::time::SystemTime;
+
+mod inner {
+    pub use std::process as p;
+    pub fn now() {}
+}
+use inner::p;
+
+#[workflow]
+async fn w(cx: &Cx, map: Map<u8, u8>) {
+    Clock::now();
+    fs::read(\"x\");
+    t::sleep(d);
+    out();
+    io::stdin();
+    var(\"HOME\");
+    chrono::Utc::now();
+    Id::new_v4();
+    Instant::now();
+    ::std::time::SystemTime::now();
+    core::time::Duration::from_secs(1);
+    dice::u8(..);
+    Stamp::now();
+    p::exit(1);
+    inner::now();
+    for _ in &map {}
+    x.unwrap_or_else(Clock::now);
+    let f = Id::now_v7;
+    <Clock>::now();
+    {
+        use rand::{random as r, rng};
+        r::<u8>();
+        rng();
+    }
+    r();
+}
+"
+    ));
+}
+
+#[test]
+fn what_is_ones_own_is_not_denied() {
+    let file = "
+use crate::clock::Instant;
+use super::Utc;
+use mine::thread;
+mod rand { pub fn random() -> u8 { 4 } }
+struct SystemTime;
+fn now() {}
+fn read(path: &str) {}
+enum Local { A }
+
+#[workflow]
+async fn w(cx: &Cx, fs: Files, env: u8) {
+    Instant::now();
+    Utc::now();
+    thread::spawn(|| {});
+    rand::random();
+    SystemTime::now();
+    now();
+    read(\"x\");
+    Local::now();
+    fs.read(\"x\");
+    let dbg = |x| x;
+    dbg(1);
+    struct Uuid;
+    Uuid::new_v4();
+    use mine::chrono::Utc as C;
+    C::now();
+    macro_rules! println { () => {} }
+    println!();
+    let spawn = 1;
+    spawn;
+}
+";
+    assert_eq!(found(file), "");
+}
+
+#[test]
+fn types_are_data() {
+    harmless(
+        "
+use std::collections::{BTreeMap, HashMap};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime};
+use rand::{SeedableRng, rngs::StdRng};
+use uuid::Uuid;
+
+#[workflow]
+async fn w(cx: &Cx, a: IpAddr, e: std::io::Error, t: Option<SystemTime>, m: HashMap<String, u8>, p: PathBuf) {
+    let s: Result<TcpStream, std::io::Error> = todo();
+    let d = Duration::from_secs(1);
+    let u = SystemTime::UNIX_EPOCH + d;
+    let id = Uuid::parse_str(\"x\");
+    let nil = Uuid::nil();
+    let rng = StdRng::seed_from_u64(cx.random());
+    let q = Path::new(\"a\").join(\"b\");
+    let name = p.file_name();
+    let one = m.get(\"a\");
+    let n = m.len();
+    m.contains_key(\"a\");
+    m.entry(\"a\").or_insert(1);
+    m.insert(\"a\", 1);
+    std::net::Ipv4Addr::new(127, 0, 0, 1);
+    std::io::Error::other(\"x\");
+    std::process::ExitCode::SUCCESS;
+    std::thread::Result::Ok(1);
+    x.elapsed();
+    y.exists();
+    matches!(t, Some(t) if t > SystemTime::UNIX_EPOCH);
+    std::env::consts::OS;
+    u.duration_since(SystemTime::UNIX_EPOCH);
+    tokio::time::Duration::ZERO;
+}
+",
+    );
+}
+
+#[test]
+fn what_is_known_without_its_file() {
+    insta::assert_snapshot!(found_in_unknown_file(
+        "
+#[workflow]
+async fn w(cx: &Cx, m: HashMap<u8, u8>) {
+    SystemTime::now();
+    std::time::SystemTime::now();
+    Uuid::new_v4();
+    thread::sleep(d);
+    fs::read(\"x\");
+    for _ in m {}
+    println!();
+    read(\"x\");
+    now();
+}
+"
+    ));
+}
+
+#[test]
+fn globs_count() {
+    insta::assert_snapshot!(found(
+        "
+use std::time::*;
+use std::fs::*;
+mod tests {
+    use super::*;
+    #[workflow]
+    async fn w(cx: &Cx) {
+        SystemTime::now();
+        read(\"x\");
+        use std::collections::*;
+        let m = HashMap::new();
+        for _ in m {}
+        fn write() {}
+        write();
+    }
+}
+"
+    ));
+}
+
+#[test]
+fn methods_of_what_is_visibly_of_a_type() {
+    insta::assert_snapshot!(found(
+        "
+use std::net::ToSocketAddrs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::{Instant, UNIX_EPOCH};
+use rayon::prelude::*;
+
+#[workflow]
+async fn w(cx: &Cx, start: Instant, folder: &Path, state: Arc<Mutex<u8>>, unknown: Other) {
+    start.elapsed();
+    UNIX_EPOCH.elapsed();
+    folder.join(\"a\").exists();
+    Path::new(\"a\").is_file();
+    let p: PathBuf = \"a\".into();
+    p.canonicalize();
+    Path::exists(&p);
+    state.lock();
+    list.par_iter().sum();
+    (\"host\", 80).to_socket_addrs();
+    unknown.lock();
+    unknown.exists();
+    let start = 1;
+    start.elapsed();
+    let [p] = x;
+    p.exists();
+}
+"
+    ));
+}
+
+#[test]
+fn hash_order() {
+    insta::assert_snapshot!(found(
+        "
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+#[workflow]
+async fn w(cx: &Cx, m: HashMap<u8, u8>, s: &HashSet<u8>, v: Vec<u8>, mut list: Vec<u8>) {
+    for (k, _) in &m {}
+    for k in m.keys() {}
+    for k in m.clone() {}
+    m.values().map(|v| v + 1).collect::<Vec<_>>();
+    m.retain(|_, v| *v > 1);
+    s.union(&other);
+    let made: HashMap<_, _> = v.iter().collect();
+    made.drain();
+    let made = v.iter().collect::<Result<HashMap<u8, u8>, E>>()?;
+    made.into_iter();
+    Vec::from_iter(m);
+    list.extend(s);
+    v.iter().chain(s);
+    let (a, b) = (HashMap::from([(1, 2)]), 2);
+    a.iter_mut();
+    let f = |map: HashMap<u8, u8>| map.into_values().next();
+    m.values().sum::<f64>();
+    m.keys().any(|k| cx.random() == *k);
+    let unsorted: Vec<_> = m.iter().collect();
+    v.sort();
+}
+"
+    ));
+}
+
+#[test]
+fn order_that_cannot_show() {
+    harmless(
+        "
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+#[workflow]
+async fn w(cx: &Cx, m: HashMap<u8, u8>, s: &HashSet<u8>, v: Vec<u8>, b: BTreeMap<u8, u8>) {
+    for x in &v {}
+    for x in &b {}
+    b.values().sum();
+    m.values().count();
+    m.iter().any(|(k, v)| k == v);
+    m.values().filter(|v| **v > 1).max();
+    m.values().sum::<u64>();
+    s.iter().copied().collect::<BTreeSet<_>>();
+    s.iter().map(|x| x + 1).collect::<HashSet<_>>();
+    let sorted: BTreeMap<_, _> = m.iter().collect();
+    for x in &sorted {}
+    let mut keys: Vec<_> = m.keys().copied().collect();
+    keys.sort();
+    for key in keys { m.get(&key); }
+    let mut keys = s.iter().collect::<Vec<_>>();
+    keys.sort_unstable_by(|a, b| b.cmp(a));
+    BTreeMap::from_iter(m.clone());
+    b.extend(m);
+    m.extend(v);
+    let m = vec![1];
+    for x in m {}
+    s.union(&t).count();
+    m.keys().sorted();
+    if let Some(s) = x { for _ in s {} }
+}
+",
+    );
+}
+
+#[test]
+fn statics_thread_locals_and_addresses() {
+    insta::assert_snapshot!(found(
+        "
+use std::sync::atomic::{AtomicU64, Ordering};
+use crate::metrics::RUNS;
+static COUNTER: AtomicU64 = AtomicU64::new(0);
+static NAMES: [&str; 2] = [\"a\", \"b\"];
+static mut LAST: u8 = 0;
+static PATTERN: LazyLock<Regex> = LazyLock::new(make);
+static CACHE: LazyLock<Mutex<Vec<u8>>> = LazyLock::new(make);
+thread_local! {
+    static DEPTH: Cell<u8> = const { Cell::new(0) };
+}
+
+#[workflow]
+async fn w(cx: &Cx, text: String) {
+    COUNTER.fetch_add(1, Ordering::Relaxed);
+    COUNTER;
+    RUNS.load(Ordering::Relaxed);
+    OTHER.fetch_add(1, x);
+    NAMES[0];
+    unsafe { LAST += 1 };
+    PATTERN.is_match(\"x\");
+    CACHE.lock();
+    DEPTH.with(|d| d.get());
+    ELSEWHERE.with(|d| d.get());
+    LIMIT.with(1);
+    static HERE: AtomicU64 = AtomicU64::new(0);
+    HERE.fetch_add(1, Ordering::Relaxed);
+    static PLAIN: &str = \"x\";
+    thread_local! { static X: u8 = 1; }
+    format!(\"{:p} {}\", a, b);
+    format!(\"{text:p}\");
+    format!(\"{:?} {{:p}} {x:?}\", a);
+    info!(\"{:p}\", a);
+    let n = text.as_ptr() as usize;
+    let n = &text as *const String as usize;
+    let n = 1u8 as usize;
+    std::thread::current().id();
+    let a = AtomicU64::new(0);
+    a.fetch_add(1, Ordering::Relaxed);
+}
+"
+    ));
+}
+
+#[test]
+fn everywhere_in_a_body() {
+    insta::assert_snapshot!(found(
+        "
+use std::time::SystemTime;
+use std::fs;
+
+#[workflow]
+async fn w(cx: &Cx) {
+    let f = |x| SystemTime::now();
+    async { SystemTime::now() };
+    match x { _ if SystemTime::now() > y => {} _ => { fs::read(\"a\"); } }
+    let Some(x) = y else { std::process::exit(1) };
+    if let Some(x) = fs::read(\"a\") {} else if fs::read(\"b\") {}
+    while fs::exists(\"a\") {}
+    vec![SystemTime::now(), x];
+    vec![SystemTime::now(); 3];
+    format!(\"{}\", fs::read(\"a\"));
+    json!({ \"at\": SystemTime::now(), \"x\": [fs::read(\"a\")] });
+    info!(%x, at = ?SystemTime::now(), \"text\");
+    my_macro!(println!(\"x\") => fs::read(a) read(b) x.read(c) { let fs = 1; });
+    matches!(fs::read(a), Ok(_) if SystemTime::now() > x);
+    perennial::join!(tokio::time::sleep(d), b);
+    select! { x = tokio::time::sleep(d) => { println!(\"x\") } };
+    fn helper() { fs::read(\"a\"); }
+    #[activity(pure)]
+    async fn act() { fs::read(\"a\"); }
+    struct Own;
+    impl Own { fn go(&self) { fs::read(\"a\"); } }
+    S { a: SystemTime::now() };
+    unsafe { fs::read(\"a\") };
+    const { 1 };
+    return fs::read(\"a\");
+}
+"
+    ));
+}
+
+#[test]
+fn what_is_recorded_may_be_another_each_time() {
+    insta::assert_snapshot!(found(
+        "
+#[workflow]
+async fn w(cx: &Cx) {
+    cx.record(\"host\", || std::env::var(\"HOST\"));
+    cx.record(\"now\", std::time::SystemTime::now);
+    cx.record(\"go\", || std::thread::spawn(|| {}));
+    other.record(\"host\", || std::env::var(\"HOST\"));
+}
+"
+    ));
+}
+
+#[test]
+fn foreign_crates() {
+    insta::assert_snapshot!(found(
+        "
+use rand::prelude::*;
+use chrono::prelude::*;
+use futures::executor::block_on;
+
+#[workflow]
+async fn w(cx: &Cx) {
+    rand::random::<u8>();
+    rand::random_range(0..9);
+    rand::rng().random::<u8>();
+    rand::thread_rng();
+    thread_rng();
+    StdRng::from_os_rng();
+    StdRng::from_entropy();
+    StdRng::seed_from_u64(1);
+    rand::rngs::OsRng.fill_bytes(&mut b);
+    fastrand::shuffle(&mut v);
+    fastrand::Rng::with_seed(1);
+    getrandom::fill(&mut b);
+    uuid::Uuid::now_v7();
+    ulid::Ulid::new();
+    nanoid::nanoid!();
+    Utc::now();
+    chrono::offset::Local::now();
+    time::OffsetDateTime::now_utc();
+    jiff::Zoned::now();
+    reqwest::get(\"x\").await;
+    reqwest::blocking::Client::new();
+    ureq::get(\"x\").call();
+    sqlx::PgPool::connect(\"x\").await;
+    rayon::join(a, b);
+    crossbeam::channel::unbounded();
+    parking_lot::Mutex::new(1).lock();
+    smol::Timer::after(d).await;
+    async_std::task::spawn(x);
+    block_on(x);
+    futures::channel::oneshot::channel();
+    num_cpus::get();
+    libc::getpid();
+}
+"
+    ));
+}
