@@ -34,7 +34,7 @@ fn with_a_sandbox() {
 
 /// A day that is another one in a changed world.
 fn day() -> u64 {
-    let place = "sandboxed::day\nsdk/tests/testing/sandboxed.rs:1:1".to_owned();
+    let place = "changed_world::day\nsdk/tests/testing/changed_world.rs:1:1".to_owned();
     TOUCHED.with_borrow_mut(|all| {
         all.push(Touched::new("D101", "clock_gettime(CLOCK_REALTIME)", place))
     });
@@ -106,9 +106,9 @@ fn a_clock_that_decides_is_found_and_named_as_the_cause() {
     assert_eq!(found.changed, Changed::All);
     assert_eq!(found.touched.len(), 1);
     let text = found.to_string();
-    let (before, after) = text.split_once("sandboxed.rs:").unwrap();
+    let (before, after) = text.split_once("changed_world.rs:").unwrap();
     let after = after.trim_start_matches(|c: char| c.is_ascii_digit() || c == ':');
-    insta::assert_snapshot!(format!("{before}sandboxed.rs:..{after}"));
+    insta::assert_snapshot!(format!("{before}changed_world.rs:..{after}"));
 }
 
 #[test]
