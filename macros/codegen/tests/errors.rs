@@ -200,6 +200,31 @@ fn signature_of_a_durable_function() {
 }
 
 #[test]
+fn a_test_of_workflows() {
+    let text = report(
+        perennial_codegen::test,
+        &[
+            ("", "fn t() {}"),
+            ("", "async fn t(t: &mut TestRun) {}"),
+            ("", "fn t(t: &TestRun) {}"),
+            ("", "fn t(t: TestRun) {}"),
+            ("", "fn t(t: &mut TestRun, n: u32) {}"),
+            ("", "fn t(&mut self) {}"),
+            ("", "fn t<T>(t: &mut TestRun) {}"),
+            ("", "unsafe fn t(t: &mut TestRun) {}"),
+            ("", "#[test] fn t(t: &mut TestRun) {}"),
+            ("", "fn t(t: &mut TestRun);"),
+            (
+                "strct, crate = 5, strict = true",
+                "fn t(t: &mut TestRun) {}",
+            ),
+            ("", "mod tests {}"),
+        ],
+    );
+    insta::assert_snapshot!(text);
+}
+
+#[test]
 fn awaits_that_cannot_be_checked() {
     let text = report(
         perennial_codegen::durable,

@@ -73,6 +73,23 @@ fn conditional_arguments() {
     ));
 }
 
+#[test]
+fn a_test_of_workflows() {
+    let item = r#"
+        /// Refused.
+        #[ignore = "slow"]
+        fn refused_after_a_week(t: &mut TestRun) -> Result<(), Error> {
+            #![allow(unused)]
+            let run = t.start(fulfil, order());
+            t.advance(days(7));
+            assert!(run.result()?.is_none());
+            Ok(())
+        }
+    "#;
+    let expanded = perennial_codegen::test(tokens("strict, crate = other"), tokens(item));
+    insta::assert_snapshot!(formatted(expanded));
+}
+
 fn activity(options: &str, item: &str) -> String {
     formatted(perennial_codegen::activity(tokens(options), tokens(item)))
 }

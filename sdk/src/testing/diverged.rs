@@ -31,8 +31,11 @@ pub struct Diverged {
     pub blocked: Option<Blocked>,
     /// What was different in the replay.
     pub changed: Changed,
-    /// What the code asked of the operating system in that unit, the first time and in the replay.
+    /// What the code asked of the operating system, the first time or in the replay, after the event that is
+    /// named by [`touched_after`](Self::touched_after).
     pub touched: Vec<Touched>,
+    /// The number of the last event up to there after which it asked for anything.
+    pub touched_after: u64,
 }
 
 impl fmt::Display for Diverged {
@@ -58,17 +61,20 @@ impl fmt::Display for Diverged {
             self.changed
         )?;
         if !self.touched.is_empty() {
-            f.write_str("In this unit the workflow's code asked for\n\n")?;
+            let event = self.touched_after;
+            writeln!(f, "After event {event} the workflow's code asked for\n")?;
             calls(f, &self.touched)?;
         }
         f.write_str(
-            "\nhelp: look before this place for what is not the same twice. Instead of the order of a `HashMap` or \
-             `HashSet` (D111) use a `BTreeMap` or sort; instead of a clock `cx.now()`, of random numbers `cx.random()` \
-             and `cx.uuid()`, of anything else `cx.record(..)` or an activity",
+            "\nhelp: look before this place for what is not the same twice:\n  \
+             the order of a `HashMap` or `HashSet` (D111): use a `BTreeMap`, or sort\n  \
+             a clock (D101): use `cx.now()`; random numbers (D102): use `cx.random()` or `cx.uuid()`\n  \
+             anything else: use `cx.record(..)` or an activity",
         )?;
         if self.changed == Changed::HashKeys {
             f.write_str(
-                "\nhelp: `use perennial_sandbox as _;` tells what the code asked the operating system for",
+                "\nhelp: with `use perennial_sandbox as _;` the clock and random bytes are changed too, and what the \
+                 code asks the operating system for is told",
             )?;
         }
         Ok(())
@@ -90,8 +96,9 @@ fn side(f: &mut fmt::Formatter<'_>, who: &str, side: Option<&Side>) -> fmt::Resu
             )
         }
     };
-    let site = site
-        .map(|site| format!("  {}", place(site)))
-        .unwrap_or_default();
-    writeln!(f, "      {:<10} {}", who, format_args!("{text:<36}{site}"))
+    let text = match site {
+        Some(site) => format!("{text:<36}  {}", place(site)),
+        None => text,
+    };
+    writeln!(f, "      {who:<10} {text}")
 }

@@ -179,13 +179,7 @@ impl Recording {
             (Some(a), Some(b)) if same(&first, &second) => a.difference(&b),
             _ => None,
         };
-        // One of them is the likely cause, whichever of the two executions met it.
-        let mut causes = self.touched[at].clone();
-        for (unit, touched) in touched {
-            if *unit == at && !causes.contains(touched) {
-                causes.push(touched.clone());
-            }
-        }
+        let (causes, touched_after) = self.causes(at, touched);
         Diverged {
             run: self.run.clone(),
             workflow: self.definition.name.to_owned(),
@@ -197,7 +191,25 @@ impl Recording {
             blocked,
             changed: changed(),
             touched: causes,
+            touched_after,
         }
+    }
+
+    /// What the code asked the operating system for last, up to that unit, in whichever of the two
+    /// executions: one of that is the likely cause. And the unit's number.
+    fn causes(&self, at: usize, replayed: &[(usize, Touched)]) -> (Vec<Touched>, u64) {
+        for at in (0..=at).rev() {
+            let mut causes = self.touched[at].clone();
+            for (_, touched) in replayed.iter().filter(|(unit, _)| *unit == at) {
+                if !causes.contains(touched) {
+                    causes.push(touched.clone());
+                }
+            }
+            if !causes.is_empty() {
+                return (causes, self.units[at].number);
+            }
+        }
+        (Vec::new(), self.units[at].number)
     }
 }
 

@@ -41,11 +41,18 @@ pub struct Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} runs of {} units; ", self.runs, self.units)?;
+        let number = |n: usize, what: &str| match n {
+            1 => format!("1 {what}"),
+            n => format!("{n} {what}s"),
+        };
+        let (runs, units) = (number(self.runs, "run"), number(self.units, "unit"));
+        write!(f, "{runs}, {units}; ")?;
         match &self.not_replayed {
             Some(reason) => write!(f, "not replayed: {reason}"),
             None => {
-                write!(f, "replayed {} times, with {}", self.replays, self.changed)?;
+                let replays = usize::try_from(self.replays).unwrap_or(usize::MAX);
+                let replays = number(replays, "replay");
+                write!(f, "{replays} on fresh threads, with {}", self.changed)?;
                 if self.changed == Changed::HashKeys {
                     f.write_str(
                         " (link `perennial-sandbox` to change the clock and random bytes too)",

@@ -3,6 +3,11 @@
 #![allow(clippy::unwrap_used)]
 
 mod attribute;
+mod clock;
+mod mocks;
+mod real;
+mod replays;
+mod runs;
 mod rw03;
 mod rw31;
 

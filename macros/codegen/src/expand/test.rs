@@ -8,6 +8,7 @@ use syn::{Attribute, FnArg, ReturnType, Signature, Type};
 
 use super::{as_written, internal};
 use crate::errors::Errors;
+use crate::lower::respanned;
 use crate::options::TestOptions;
 use crate::parse::{Body, Function};
 
@@ -34,16 +35,18 @@ pub(super) fn expand(
     };
     let (ident, t) = (&sig.ident, internal("t"));
     // An error of the parameter's type stands at that type, one of the returned type at that.
+    let there = respanned(krate, kit.span());
     let code = quote_spanned! {kit.span()=>
-        let __body: fn(&mut #krate::testing::TestRun) -> _ = #ident;
+        let __body: fn(&mut #there::testing::TestRun) -> _ = #ident;
     };
     let returned = match &sig.output {
         ReturnType::Default => kit.span(),
         ReturnType::Type(_, ty) => ty.span(),
     };
     let strict = options.strict.then(|| quote!(#t.strict();));
+    let there = respanned(krate, returned);
     let run = quote_spanned! {returned=>
-        #krate::testing::test(|#t| { #strict __body(#t) })
+        #there::testing::test(|#t| { #strict __body(#t) })
     };
     quote! {
         #(#attrs)*
