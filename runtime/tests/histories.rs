@@ -106,15 +106,13 @@ async fn what_ran_in_production_is_replayed_from_an_export_and_from_single_files
         fs::write(&export, text).unwrap();
         let misfits = replay_folder(folder.path(), (released::quote, released::greet));
         for misfit in misfits.unwrap_err().misfits {
-            told.push(
-                misfit
-                    .why
-                    .to_string()
-                    .lines()
-                    .next()
-                    .unwrap_or_default()
-                    .to_owned(),
-            );
+            let why = misfit.why.to_string();
+            // A random draw has more digits or fewer, so that the byte is another one.
+            let why = match why.lines().next().and_then(|why| why.split_once(": byte ")) {
+                Some((place, rest)) => format!("{place}: {}", &rest[rest.find(' ').unwrap()..]),
+                None => why.lines().next().unwrap_or_default().to_owned(),
+            };
+            told.push(why);
         }
     }
     insta::assert_snapshot!(told.join("\n"), @"
@@ -123,7 +121,7 @@ async fn what_ran_in_production_is_replayed_from_an_export_and_from_single_files
     not an export that is whole: line 11: a line before this one is not what was written; the checksum does not fit
     not an export that is whole: line 1: newer software has written this export (format 2; this one understands up to 1)
     not an export that is whole: line 1: it does not say that this is an export
-    not an export that is whole: line 10: byte 289: unknown variant `timer_paused`, expected one of `activity_scheduled`, `timer_started`, `recorded`, `dropped`, `completed`, `failed`
+    not an export that is whole: line 10:  unknown variant `timer_paused`, expected one of `activity_scheduled`, `timer_started`, `recorded`, `dropped`, `completed`, `failed`
     not an export that is whole: line 1: the export is cut short here
     ");
 }
