@@ -144,6 +144,14 @@ fn units() -> impl Strategy<Value = Unit> {
         })
 }
 
+fn everything() -> Render {
+    let mut options = Render::default();
+    options.times = true;
+    options.lines = true;
+    options.unnumbered = true;
+    options
+}
+
 /// Puts a checksum on bytes that fits them, so that damage gets past it.
 fn seal(mut record: Vec<u8>) -> Vec<u8> {
     if record.len() >= 5 {
@@ -165,7 +173,8 @@ proptest! {
         prop_assert_eq!(&serde_json::from_str::<Unit>(&text).unwrap(), &unit);
         let pretty = serde_json::to_string_pretty(&unit).unwrap();
         prop_assert_eq!(&serde_json::from_str::<Unit>(&pretty).unwrap(), &unit);
-        let _ = render(&[unit], Render::default());
+        let _ = render(std::slice::from_ref(&unit), Render::default());
+        let _ = render(&[unit], everything());
     }
 
     #[test]
@@ -193,6 +202,7 @@ proptest! {
         for record in [changed, shortened] {
             if let Ok(unit) = decode_unit(&seal(record)) {
                 let _ = render(std::slice::from_ref(&unit), Render::default());
+                let _ = render(std::slice::from_ref(&unit), everything());
                 let _ = serde_json::to_string(&unit);
                 let _ = unit.events().count();
                 let _ = decode_unit(&encode_unit(&unit));

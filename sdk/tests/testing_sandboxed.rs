@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use perennial::history::History;
 use perennial::prelude::*;
 use perennial::testing::{
-    Sandbox, Touched, Unfit, World, Worlds, check_histories, replay_folder, save_history,
+    Changed, Sandbox, Touched, Unfit, World, check_histories, replay_folder, save_history,
     set_sandbox,
 };
 use perennial::{Namespace, RunId, RunKey, Workflow};
@@ -72,6 +72,24 @@ async fn curious(cx: &Cx, cents: u64) -> Result<(), Error> {
     Ok(())
 }
 
+/// Sleeps as long as the clock says. A replay in production takes the deadline that was recorded.
+#[workflow]
+async fn sleepy(cx: &Cx, cents: u64) -> Result<(), Error> {
+    cx.sleep(seconds(cents + clock())).await?;
+    Ok(())
+}
+
+/// Sleeps longer than the code that wrote the history, and that is allowed.
+mod longer {
+    use super::*;
+
+    #[workflow]
+    pub(super) async fn sleepy(cx: &Cx, cents: u64) -> Result<(), Error> {
+        cx.sleep(seconds(cents + 100)).await?;
+        Ok(())
+    }
+}
+
 fn save<W: Workflow>(folder: &str) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(folder);
     let _ = fs::remove_dir_all(&folder);
@@ -85,20 +103,19 @@ fn save<W: Workflow>(folder: &str) -> PathBuf {
 }
 
 #[test]
-fn what_fits_must_fit_in_another_world_too_and_without_asking_for_either() {
+fn what_fits_must_fit_in_another_world_too() {
     set_sandbox(&Small);
-    let careful_folder = save::<careful>("careful");
-    let checked = check_histories(&careful_folder, careful);
-    assert_eq!(checked.worlds, Worlds::RealAndChanged);
-
-    let clocked_folder = save::<clocked>("clocked");
-    let clocked = replay_folder(&clocked_folder, clocked).unwrap_err();
-    assert!(matches!(clocked.misfits[0].why, Unfit::OnlyHere(_)));
-
-    let curious_folder = save::<curious>("curious");
-    let curious = replay_folder(&curious_folder, curious).unwrap_err();
-    assert!(matches!(curious.misfits[0].why, Unfit::Touched(_)));
-    let texts = [clocked, curious].map(|misfits| {
+    for checked in [
+        check_histories(save::<careful>("careful"), careful),
+        check_histories(save::<curious>("curious"), curious),
+        check_histories(save::<sleepy>("longer"), longer::sleepy),
+    ] {
+        assert_eq!((checked.histories, checked.changed), (1, Changed::All));
+    }
+    let clocked = replay_folder(save::<clocked>("clocked"), clocked).unwrap_err();
+    let sleepy = replay_folder(save::<sleepy>("sleepy"), sleepy).unwrap_err();
+    let texts = [clocked, sleepy].map(|misfits| {
+        assert!(matches!(misfits.misfits[0].why, Unfit::Diverged(_)));
         let folder = env!("CARGO_TARGET_TMPDIR").replace('\\', "/");
         misfits.to_string().replace(&folder, "tests")
     });

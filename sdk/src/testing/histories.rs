@@ -8,16 +8,18 @@ use std::{fmt, thread};
 
 use super::export::{self, Found};
 use super::files::{in_package, shown};
-use super::misfit::{Misfit, Misfits, Unfit, Worlds};
+use super::misfit::{Misfit, Misfits, Unfit, replayed};
+use super::replay::{Recording, changed};
+use super::report::Changed;
 use super::suggest::closest;
-use super::{Sandbox, Touched, World, sandbox};
-use crate::history::{History, Observation};
+use crate::history::{Decision, History, Observation};
 use crate::machine::Machine;
 use crate::workflow::WorkflowSet;
 use crate::{Blocked, WorkflowDefinition};
 
-/// Any world that is not the real one.
-const OTHER_WORLD: u64 = 0x5EED;
+/// In so many changed worlds each history is replayed. Where a map has two entries, every second one of them
+/// has the same order by chance.
+const WORLDS: u64 = 8;
 
 /// A folder of histories that fit the code.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,8 +31,8 @@ pub struct Checked {
     pub histories: usize,
     /// How many of those are of runs that had not ended.
     pub unfinished: usize,
-    /// The worlds in which they were replayed.
-    pub worlds: Worlds,
+    /// What was different when each was replayed again.
+    pub changed: Changed,
 }
 
 impl fmt::Display for Checked {
@@ -39,11 +41,12 @@ impl fmt::Display for Checked {
             files,
             histories,
             unfinished,
-            worlds,
+            changed,
         } = self;
         write!(
             f,
-            "{histories} histories in {files} files fit this code, {unfinished} of them unfinished; {worlds}"
+            "{histories} histories in {files} files fit this code, {unfinished} of them unfinished; {}",
+            replayed(*changed)
         )
     }
 }
@@ -74,8 +77,10 @@ impl fmt::Display for Checked {
 /// histories is a failure too: what checks nothing does not pass.
 ///
 /// A history of a run that had not ended fits when the code decides what is in it; one of a run that had
-/// ended when the code ends there. Each is replayed on a thread of its own, and where a test links
-/// `perennial-sandbox` once more in a changed world; [`Checked`] and [`Misfits`] say which.
+/// ended when the code ends there. What fits is replayed again on fresh threads in changed worlds, as the kit
+/// does with a run of a test: with `perennial-sandbox` linked another clock, other random bytes and other hash
+/// keys, without it other hash keys alone. So a history from production also finds code that depends on one
+/// of these. [`Checked`] and [`Misfits`] say which were changed.
 ///
 /// # Panics
 ///
@@ -97,7 +102,6 @@ pub fn replay_folder<M>(
     let folder = folder.as_ref();
     let mut check = Check {
         workflows: workflows.definitions(),
-        sandbox: sandbox(),
         files: 0,
         fit: 0,
         unfinished: 0,
@@ -105,30 +109,25 @@ pub fn replay_folder<M>(
         unknown: BTreeSet::new(),
     };
     check.folder(&in_package(folder));
-    let worlds = match check.sandbox {
-        Some(_) => Worlds::RealAndChanged,
-        None => Worlds::Real,
-    };
     if check.misfits.is_empty() {
         Ok(Checked {
             files: check.files,
             histories: check.fit,
             unfinished: check.unfinished,
-            worlds,
+            changed: changed(),
         })
     } else {
         Err(Misfits {
             folder: shown(folder),
             fit: check.fit,
             misfits: check.misfits,
-            worlds,
+            changed: changed(),
         })
     }
 }
 
 struct Check {
     workflows: Vec<WorkflowDefinition>,
-    sandbox: Option<&'static dyn Sandbox>,
     files: usize,
     fit: usize,
     unfinished: usize,
@@ -219,7 +218,7 @@ impl Check {
             }
             return;
         };
-        match replay(definition, &history, self.sandbox) {
+        match replay(definition, &history) {
             Ok(finished) => {
                 self.fit += 1;
                 self.unfinished += usize::from(!finished);
@@ -254,38 +253,35 @@ fn ends_in(path: &Path, extension: &str) -> bool {
     path.extension().is_some_and(|found| found == extension)
 }
 
-/// Replays a history in the world as it is, and where there is a sandbox once more in another one. `true`: the
-/// run had ended.
-fn replay(
-    definition: WorkflowDefinition,
-    history: &History,
-    sandbox: Option<&'static dyn Sandbox>,
-) -> Result<bool, Unfit> {
-    let finished = apart(|| replay_here(definition, history)).map_err(Unfit::Blocked)?;
-    let Some(sandbox) = sandbox else {
-        return Ok(finished);
-    };
-    let (replayed, touched) = apart(|| {
-        let mut replayed = Ok(finished);
-        let touched: Vec<Touched> = sandbox.watch(World::Changed(OTHER_WORLD), &mut || {
-            replayed = replay_here(definition, history);
-        });
-        (replayed, touched)
-    });
-    match replayed {
-        Err(blocked) => Err(Unfit::OnlyHere(blocked)),
-        Ok(_) if !touched.is_empty() => Err(Unfit::Touched(touched)),
-        Ok(finished) => Ok(finished),
+/// Replays a history, and where it fits again in changed worlds. `true`: the run had ended.
+fn replay(definition: WorkflowDefinition, history: &History) -> Result<bool, Unfit> {
+    let (finished, recording) = apart(|| fit(definition, history)).map_err(Unfit::Blocked)?;
+    let mut replayed = (1..=WORLDS).map(|world| recording.replay(world));
+    match replayed.find_map(|replayed| replayed.diverged) {
+        Some(diverged) => Err(Unfit::Diverged(Box::new(diverged))),
+        None => Ok(finished),
     }
 }
 
-fn replay_here(definition: WorkflowDefinition, history: &History) -> Result<bool, Blocked> {
+/// Replays a history in the world as it is, and notes what the code asks for where that is not compared with
+/// the history: deadlines of timers and options of activities may change, but not from one world to another.
+fn fit(definition: WorkflowDefinition, history: &History) -> Result<(bool, Recording), Blocked> {
     // A replay draws nothing.
     let mut machine = Machine::new(definition, &"".into(), Box::new(|| 0));
+    let mut recording = Recording::new(history.run.to_string(), definition);
     for unit in &history.units {
-        machine.replay(unit.clone())?;
+        let mut unit = unit.clone();
+        let (timers, scheduled) = machine.replay_told(unit.clone())?;
+        let recorded = unit.decisions.iter_mut();
+        let recorded = recorded.filter(|made| matches!(made, Decision::TimerStarted { .. }));
+        for (recorded, asked) in recorded.zip(timers) {
+            *recorded = asked;
+        }
+        recording.units.push(unit);
+        recording.scheduled.push(scheduled);
+        recording.touched.push(Vec::new());
     }
-    Ok(machine.is_finished())
+    Ok((machine.is_finished(), recording))
 }
 
 /// Runs `code` on a thread of its own: hash maps have other keys there.

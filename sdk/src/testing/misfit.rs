@@ -2,33 +2,18 @@
 
 use std::fmt;
 
-use super::Touched;
+use super::diverged::Diverged;
+use super::report::Changed;
 use crate::Blocked;
 use crate::history::NotAHistory;
-use crate::prose::indent;
 
-/// The worlds in which histories were replayed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Worlds {
-    /// The world as it is, on threads of their own: with other hash keys.
-    Real,
-    /// That one, and another one with another clock, other random bytes and other hash keys.
-    RealAndChanged,
-}
-
-impl fmt::Display for Worlds {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Real => {
-                "each was replayed on a thread of its own, with other hash keys (no sandbox is linked that \
-                 would change the clock and random bytes too)"
-            }
-            Self::RealAndChanged => {
-                "each was replayed on a thread of its own, and again in a world with another clock, other \
-                 random bytes and other hash keys"
-            }
-        })
-    }
+/// How histories that fit were replayed again.
+pub(super) fn replayed(changed: Changed) -> String {
+    let more = match changed {
+        Changed::HashKeys => " (link `perennial-sandbox` to change the clock and random bytes too)",
+        Changed::All => "",
+    };
+    format!("what fits was replayed again on fresh threads, with {changed}{more}")
 }
 
 /// Why something in a folder of histories does not fit the code.
@@ -72,9 +57,7 @@ pub enum Unfit {
     /// The code does not decide what the history has.
     Blocked(Blocked),
     /// It does in the world as it is, and not in another one.
-    OnlyHere(Blocked),
-    /// The code decides what the history has, but has asked the operating system for something.
-    Touched(Vec<Touched>),
+    Diverged(Box<Diverged>),
 }
 
 impl fmt::Display for Unfit {
@@ -128,24 +111,7 @@ impl fmt::Display for Unfit {
                 }
             }
             Self::Blocked(blocked) => blocked.fmt(f),
-            Self::OnlyHere(blocked) => write!(
-                f,
-                "it fits in the world as it is, and not with another clock, other random bytes and other hash \
-                 keys: the workflow asks for one of these without the history\n\n{blocked}"
-            ),
-            Self::Touched(touched) => {
-                f.write_str("the workflow asks the operating system, and no history records it")?;
-                for Touched {
-                    rule, call, place, ..
-                } in touched
-                {
-                    write!(f, "\n\n  [{rule}] {call}")?;
-                    if !place.is_empty() {
-                        write!(f, "\n    {}", indent(place, 4))?;
-                    }
-                }
-                Ok(())
-            }
+            Self::Diverged(diverged) => diverged.fmt(f),
         }
     }
 }
@@ -171,8 +137,8 @@ pub struct Misfits {
     pub fit: usize,
     /// What does not.
     pub misfits: Vec<Misfit>,
-    /// The worlds in which they were replayed.
-    pub worlds: Worlds,
+    /// What was different when those that fit were replayed again.
+    pub changed: Changed,
 }
 
 impl fmt::Display for Misfits {
@@ -181,7 +147,7 @@ impl fmt::Display for Misfits {
             folder,
             fit,
             misfits,
-            worlds,
+            changed,
         } = self;
         let of_folder = misfits.iter().all(|misfit| misfit.file.is_empty());
         if of_folder {
@@ -205,11 +171,15 @@ impl fmt::Display for Misfits {
         if of_folder {
             return Ok(());
         }
-        writeln!(f, "\n{worlds}")?;
-        f.write_str(
-            "help: where runs may be in flight with such a history, keep the code that it fits; where there are \
-             none any more, delete the file",
-        )
+        write!(f, "\n{}", replayed(*changed))?;
+        let blocked = |misfit: &Misfit| matches!(misfit.why, Unfit::Blocked(_));
+        if misfits.iter().any(blocked) {
+            f.write_str(
+                "\nhelp: where runs may be in flight with such a history, keep the code that it fits; where there \
+                 are none any more, delete the file",
+            )?;
+        }
+        Ok(())
     }
 }
 

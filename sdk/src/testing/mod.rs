@@ -74,7 +74,7 @@ pub use diverged::Diverged;
 pub use failure::{Endless, NotMocked, TestFailure, TouchedIn, Waiting};
 pub use files::{NotSaved, save_history};
 pub use histories::{Checked, check_histories, replay_folder};
-pub use misfit::{Misfit, Misfits, Unfit, Worlds};
+pub use misfit::{Misfit, Misfits, Unfit};
 pub use mock::{Declared, Miscounted, Mock};
 pub use real::Work;
 pub use recorded::Recorded;

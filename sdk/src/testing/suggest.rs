@@ -5,7 +5,10 @@ pub(super) fn closest<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) 
     names
         .into_iter()
         .map(|known| (edits(name, known), known))
-        .filter(|(edits, known)| *edits <= known.len().max(name.len()) / 3)
+        // Two letters that changed places are two edits.
+        .filter(|(edits, known)| {
+            *edits <= (known.len().max(name.len()) / 3).max(2) && *edits < known.len()
+        })
         .min()
         .map(|(_, known)| known)
 }
@@ -35,6 +38,8 @@ mod tests {
         let names = ["charge_card", "refund", "ship"];
         assert_eq!(closest("charge_crad", names), Some("charge_card"));
         assert_eq!(closest("refnd", names), Some("refund"));
+        assert_eq!(closest("crad", ["card", "email"]), Some("card"));
+        assert_eq!(closest("output", ["input", "result"]), None);
         assert_eq!(closest("something_else", names), None);
         assert_eq!(closest("x", []), None);
     }

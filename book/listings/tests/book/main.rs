@@ -7,6 +7,7 @@ mod chapters;
 mod compile_errors;
 mod errors;
 mod first_workflow;
+mod histories;
 mod pages;
 mod readme;
 mod texts;
