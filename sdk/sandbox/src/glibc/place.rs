@@ -44,7 +44,11 @@ impl Told {
             return None;
         }
         let rule = stack.rule(hit.rule);
-        let place: Vec<_> = stack.users().map(|frame| frame.shown(here)).collect();
+        let place: Vec<_> = stack
+            .users()
+            .iter()
+            .map(|frame| frame.shown(here))
+            .collect();
         Some(Self {
             touched: Touched::new(rule, hit.call, place.join("\n")),
             exact: rule == hit.rule,
@@ -79,10 +83,19 @@ impl<'a> Stack<'a> {
         }
     }
 
-    fn users(&self) -> impl Iterator<Item = &'a Frame> {
-        self.frames
-            .iter()
-            .filter(|frame| frame.owner() == Owner::Other)
+    /// The user's frames. Of crates in between the function alone that is called from outside of them.
+    fn users(&self) -> Vec<&'a Frame> {
+        let mut users: Vec<&Frame> = Vec::new();
+        for frame in self.frames {
+            if frame.owner() != Owner::Other {
+                continue;
+            }
+            match users.last_mut() {
+                Some(inner) if inner.is_in_registry() && frame.is_in_registry() => *inner = frame,
+                _ => users.push(frame),
+            }
+        }
+        users
     }
 
     /// The frames of the standard library that lead to the call, and the one that they were called from.
