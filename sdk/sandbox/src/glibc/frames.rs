@@ -88,6 +88,11 @@ impl Frame {
         }
     }
 
+    /// Whether it is of a crate that the user's depends on.
+    pub(super) fn is_in_registry(&self) -> bool {
+        in_registry(&self.location).is_some()
+    }
+
     pub(super) fn owner(&self) -> Owner {
         if is_standard(&self.location) {
             return Owner::Standard;
@@ -146,7 +151,8 @@ fn in_registry(file: &str) -> Option<&str> {
     Some(path)
 }
 
-/// Without what the compiler made of an `async` function: `f::{{closure}}` or `f::{closure#0}<T>`.
+/// Without what the compiler made of an `async` function: `f::{{closure}}` or `f::{closure#0}<T>`. Names of
+/// inlined functions are the last part alone: `f<T>`.
 fn named(name: &str) -> &str {
     let mut named = name;
     while let Some(at) = named.rfind("::{") {
@@ -156,7 +162,10 @@ fn named(name: &str) -> &str {
         }
         named = function;
     }
-    named
+    match named.split_once('<') {
+        Some((function, _)) if !function.is_empty() && !function.contains("::") => function,
+        _ => named,
+    }
 }
 
 /// Paths of a registry begin with the name of the crate, others are relative to `here` where they are in it.

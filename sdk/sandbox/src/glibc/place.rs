@@ -44,7 +44,11 @@ impl Told {
             return None;
         }
         let rule = stack.rule(hit.rule);
-        let place: Vec<_> = stack.users().map(|frame| frame.shown(here)).collect();
+        let place: Vec<_> = stack
+            .users()
+            .iter()
+            .map(|frame| frame.shown(here))
+            .collect();
         Some(Self {
             touched: Touched::new(rule, hit.call, place.join("\n")),
             exact: rule == hit.rule,
@@ -79,10 +83,19 @@ impl<'a> Stack<'a> {
         }
     }
 
-    fn users(&self) -> impl Iterator<Item = &'a Frame> {
-        self.frames
-            .iter()
-            .filter(|frame| frame.owner() == Owner::Other)
+    /// The user's frames. Of crates in between the function alone that is called from outside of them.
+    fn users(&self) -> Vec<&'a Frame> {
+        let mut users: Vec<&Frame> = Vec::new();
+        for frame in self.frames {
+            if frame.owner() != Owner::Other {
+                continue;
+            }
+            match users.last_mut() {
+                Some(inner) if inner.is_in_registry() && frame.is_in_registry() => *inner = frame,
+                _ => users.push(frame),
+            }
+        }
+        users
     }
 
     /// The frames of the standard library that lead to the call, and the one that they were called from.
@@ -99,10 +112,9 @@ impl<'a> Stack<'a> {
         // Not the user's code, however it is reached.
         let perennial = from.is_some_and(|frame| frame.owner() == Owner::Perennial);
         perennial
-            || self
-                .frames
-                .iter()
-                .any(|frame| is_panic(frame) || is_log(frame) || is_hasher(frame))
+            || self.frames.iter().any(|frame| {
+                is_backtrace(frame) || is_allocator(frame) || is_log(frame) || is_hasher(frame)
+            })
     }
 
     /// The rule that speaks of what the user called, where `rule` is that of a call far below.
@@ -126,18 +138,21 @@ impl<'a> Stack<'a> {
     }
 }
 
-/// A panic reads the environment and writes. It is told by itself.
-fn is_panic(frame: &Frame) -> bool {
-    let functions = [
-        "std::panicking::begin_panic",
-        "std::panicking::rust_panic",
-        "std::panicking::panic_with_hook",
-        "std::panicking::default_hook",
-        "core::panicking::",
-    ];
-    functions
-        .iter()
-        .any(|function| frame.name.starts_with(function))
+/// Errors keep a backtrace where the environment asks for it.
+fn is_backtrace(frame: &Frame) -> bool {
+    frame.is_in_standard("backtrace") || frame.library() == "backtrace"
+}
+
+/// Some allocators look at a clock, or draw a number.
+fn is_allocator(frame: &Frame) -> bool {
+    [
+        "GlobalAlloc>::",
+        "__rust_alloc",
+        "__rust_dealloc",
+        "__rust_realloc",
+    ]
+    .iter()
+    .any(|part| frame.name.contains(part))
 }
 
 /// Whoever listens to logs looks at the clock and writes, not the workflow.

@@ -3,12 +3,12 @@
 use std::backtrace::Backtrace;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
-use std::mem;
+use std::{mem, thread};
 
 use perennial::__private::is_allowed;
 use perennial::testing::World;
 
-use super::stack;
+use super::stack::{Errno, Stack};
 use super::world::Changed;
 
 /// How many calls of one watch are told, each with its stack.
@@ -51,15 +51,16 @@ impl Seen {
     }
 
     fn add(&mut self, rule: &'static str, call: &'static str) {
-        let stack = stack::digest();
-        if self.stacks.contains(&(stack, call)) {
+        let stack = Stack::here();
+        let digest = stack.digest();
+        if self.stacks.contains(&(digest, call)) || stack.prints_a_backtrace() {
             return;
         }
         if self.hits.len() == LIMIT {
             self.more.get_or_insert(rule);
             return;
         }
-        self.stacks.insert((stack, call));
+        self.stacks.insert((digest, call));
         self.hits.push(Hit {
             rule,
             call,
@@ -149,11 +150,13 @@ pub(super) fn touch(rule: &'static str, call: &'static str) {
 // Runs inside of C: it must not panic.
 #[cold]
 fn note(rule: &'static str, call: &'static str) {
-    if is_allowed() {
+    // What a panic reads and writes is not the workflow's. Meanwhile the standard library holds the lock that
+    // a backtrace needs.
+    if is_allowed() || thread::panicking() {
         return;
     }
     let _pause = Pause::new();
-    let _errno = stack::Errno::keep();
+    let _errno = Errno::keep();
     let _ = SEEN.try_with(|seen| {
         if let Ok(mut seen) = seen.try_borrow_mut() {
             seen.add(rule, call);

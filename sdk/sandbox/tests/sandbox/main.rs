@@ -6,26 +6,30 @@
 use perennial_sandbox as _;
 
 mod calls;
+mod changed;
+mod places;
+mod quiet;
+mod watching;
 
 use perennial::testing::{Touched, World, sandbox};
 
-/// What `code` asks for in `world`, on a thread of its own: nothing there was asked before.
-fn watched_in<T: Send>(world: World, code: impl FnOnce() -> T + Send) -> (T, Vec<Touched>) {
-    std::thread::scope(|scope| {
-        let thread = scope.spawn(|| {
-            let (mut code, mut result) = (Some(code), None);
-            let touched = sandbox().unwrap().watch(world, &mut || {
-                result = code.take().map(|code| code());
-            });
-            (result.unwrap(), touched)
-        });
-        thread.join().unwrap()
-    })
+/// What `code` gives, and what it asks for.
+fn watched_in<T>(world: World, code: impl FnOnce() -> T) -> (T, Vec<Touched>) {
+    let (mut code, mut result) = (Some(code), None);
+    let touched = sandbox().unwrap().watch(world, &mut || {
+        result = code.take().map(|code| code());
+    });
+    (result.unwrap(), touched)
+}
+
+/// The same on a thread of its own, where nothing was asked before.
+fn cold_in<T: Send>(world: World, code: impl FnOnce() -> T + Send) -> (T, Vec<Touched>) {
+    std::thread::scope(|scope| scope.spawn(|| watched_in(world, code)).join().unwrap())
 }
 
 /// The rules and calls that `code` touches.
 fn touched<T: Send>(code: impl FnOnce() -> T + Send) -> Vec<(&'static str, &'static str)> {
-    let (_, touched) = watched_in(World::Real, code);
+    let (_, touched) = cold_in(World::Real, code);
     touched
         .iter()
         .map(|touched| {

@@ -1,0 +1,182 @@
+//! What is different in another world, and what is not.
+
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+use std::{env, process, thread};
+
+use chrono::{DateTime, Datelike as _, Timelike as _, Utc};
+use perennial::testing::World;
+
+use crate::{cold_in, touched, watched_in};
+
+/// What `code` gives in a world, on a new thread.
+fn given<T: Send>(world: World, code: impl FnOnce() -> T + Send) -> T {
+    cold_in(world, code).0
+}
+
+#[test]
+fn it_is_another_year_month_weekday_hour_minute_and_second() {
+    for number in [1, 2, 3, 4, 5, 28, 1_000, u64::MAX] {
+        let real = Utc::now();
+        let changed = given(World::Changed(number), Utc::now);
+        let parts = |time: DateTime<Utc>| {
+            [
+                time.year().cast_unsigned(),
+                time.month(),
+                time.weekday().num_days_from_monday(),
+                time.hour(),
+                time.minute(),
+            ]
+        };
+        for (real, changed) in parts(real).iter().zip(parts(changed)) {
+            assert_ne!(*real, changed, "in world {number}");
+        }
+        assert!(changed > real);
+    }
+}
+
+#[test]
+fn clocks_advance_at_each_look_also_from_one_watch_to_the_next() {
+    thread::spawn(|| {
+        let world = World::Changed(7);
+        let (first, _) = watched_in(world, Instant::now);
+        let ((second, elapsed), _) = watched_in(world, || {
+            let second = Instant::now();
+            (second, second.elapsed())
+        });
+        assert!(second - first > Duration::from_secs(60));
+        assert!(elapsed > Duration::from_secs(60));
+        assert!(second > Instant::now(), "the real clock is what it was");
+    })
+    .join()
+    .unwrap();
+}
+
+#[test]
+#[allow(unsafe_code)]
+fn all_clocks_are_changed() {
+    let seconds = |clock| {
+        let mut time = libc::timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        // SAFETY: there is room for the answer.
+        assert_eq!(unsafe { libc::clock_gettime(clock, &raw mut time) }, 0);
+        time.tv_sec
+    };
+    let by_number = || {
+        let mut time = libc::timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        let clock = libc::CLOCK_REALTIME;
+        // SAFETY: there is room for the answer.
+        unsafe { libc::syscall(libc::SYS_clock_gettime, clock, &raw mut time) };
+        time.tv_sec
+    };
+    let of_day = || {
+        let mut time = libc::timeval {
+            tv_sec: 0,
+            tv_usec: 0,
+        };
+        // SAFETY: there is room for the answer, and none is asked about the zone.
+        unsafe { libc::gettimeofday(&raw mut time, std::ptr::null_mut()) };
+        time.tv_sec
+    };
+    // SAFETY: it may be told that there is no room.
+    let time = || unsafe { libc::time(std::ptr::null_mut()) };
+    let looks: [&(dyn Fn() -> i64 + Sync); 6] = [
+        &|| seconds(libc::CLOCK_REALTIME_COARSE),
+        &|| seconds(libc::CLOCK_MONOTONIC_COARSE),
+        &|| seconds(libc::CLOCK_BOOTTIME),
+        &by_number,
+        &of_day,
+        &time,
+    ];
+    for look in looks {
+        let ahead = given(World::Changed(1), look) - look();
+        assert!((400 * 86_400..401 * 86_400).contains(&ahead), "{ahead}");
+        assert_eq!(touched(look)[0].0, "D101");
+    }
+}
+
+#[test]
+fn random_bytes_are_others_and_the_same_for_the_same_world() {
+    let draw = || (rand::random::<u64>(), uuid::Uuid::new_v4());
+    let one = given(World::Changed(1), draw);
+    assert_eq!(given(World::Changed(1), draw), one);
+    assert_ne!(given(World::Changed(2), draw), one);
+    assert_ne!(given(World::Real, draw), one);
+}
+
+#[test]
+fn hash_keys_are_others_and_making_a_map_is_not_told() {
+    let hash = || RandomState::new().hash_one("order");
+    let (one, touched) = cold_in(World::Changed(1), hash);
+    assert_eq!(touched, []);
+    assert_eq!(cold_in(World::Changed(1), hash), (one, vec![]));
+    assert_ne!(given(World::Changed(2), hash), one);
+    assert_ne!(given(World::Real, hash), one);
+}
+
+/// What was seen is looked up on the same thread, which must not draw the keys in the workflow's place.
+#[test]
+fn watching_draws_no_hash_keys() {
+    let hash = || RandomState::new().hash_one("order");
+    let one = given(World::Changed(1), hash);
+    let after = thread::spawn(move || {
+        let (_, touched) = watched_in(World::Real, || (Instant::now(), env::var("HOME")));
+        assert_eq!(touched.len(), 2);
+        watched_in(World::Changed(1), hash).0
+    });
+    assert_eq!(after.join().unwrap(), one);
+}
+
+/// Generators and keys that a thread holds already are asked of nobody: replays begin on new threads.
+#[test]
+fn what_a_thread_has_drawn_before_is_not_seen() {
+    thread::spawn(|| {
+        let draw = || (rand::random::<u64>(), fastrand::u64(..), RandomState::new());
+        draw();
+        let (_, touched) = watched_in(World::Changed(1), draw);
+        assert_eq!(touched, []);
+    })
+    .join()
+    .unwrap();
+}
+
+#[test]
+fn processors_process_and_host_are_others() {
+    let processors = || thread::available_parallelism().unwrap();
+    assert_ne!(given(World::Changed(1), processors), processors());
+    assert_ne!(given(World::Changed(1), process::id), process::id());
+    assert_ne!(
+        given(World::Changed(1), process::id),
+        given(World::Changed(2), process::id)
+    );
+}
+
+#[test]
+fn the_environment_is_as_it_is() {
+    let look = || (env::var_os("PATH"), env::current_dir().unwrap());
+    assert_eq!(given(World::Changed(1), look), look());
+}
+
+/// The end of a wait is a moment of the changed clock, which the system does not know.
+#[test]
+fn waits_end() {
+    let (_sender, receiver) = mpsc::channel::<()>();
+    let wait = move || {
+        let brief = Duration::from_millis(1);
+        thread::park_timeout(brief);
+        thread::sleep(brief);
+        receiver.recv_timeout(brief).unwrap_err();
+    };
+    let (_, touched) = cold_in(World::Changed(3), wait);
+    let rules: Vec<_> = touched.iter().map(|touched| touched.rule).collect();
+    assert!(
+        rules.contains(&"D103") && rules.contains(&"D105"),
+        "{touched:?}"
+    );
+}
