@@ -73,7 +73,7 @@ impl Check<'_> {
             &format!("{name} is a `{ty}`: iterating over it {}", RULE.because),
             &[
                 &format!("use a `{ordered}`, or a `Vec`"),
-                "or sort first: `let mut sorted: Vec<_> = ...collect();` and `sorted.sort();` as the next statement",
+                "or sort at once: `let mut sorted: Vec<_> = ...collect(); sorted.sort();`",
             ],
         );
     }

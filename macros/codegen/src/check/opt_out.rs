@@ -4,7 +4,8 @@ use proc_macro2::{Ident, Span, TokenStream};
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Expr, LitStr, Meta, Stmt, Token, parse_quote};
+use syn::spanned::Spanned;
+use syn::{Attribute, Expr, LitStr, Meta, Stmt, Token, parse_quote, parse_quote_spanned};
 
 use super::{Check, rules, text};
 use crate::errors::Errors;
@@ -173,7 +174,9 @@ impl Check<'_> {
     /// be what is expected of the whole.
     pub(super) fn allowed(&self, expr: &Expr) -> Expr {
         let (enter, lints, guard) = (self.enter(), lints(), guard());
-        parse_quote!(match #enter { #lints #guard => #expr })
+        // What rustc says of the whole, it says of the user's code.
+        let span = Span::mixed_site().located_at(expr.span());
+        parse_quote_spanned!(span=> match #enter { #lints #guard => #expr })
     }
 
     /// A statement in an opt-out, in its block: its variables stay.

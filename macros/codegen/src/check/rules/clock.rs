@@ -40,4 +40,4 @@ pub(super) const RULE: Rule = Rule {
     ],
 };
 
-const SINCE: &str = "subtract two values of `cx.now()`";
+const SINCE: &str = "use `cx.now()` at both ends: `cx.now().since(begun)`";
