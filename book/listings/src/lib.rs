@@ -7,6 +7,7 @@ pub mod determinism;
 pub mod errors;
 pub mod running;
 pub mod stores;
+pub mod testing;
 pub mod upkeep;
 pub mod waiting;
 pub mod writing_a_store;

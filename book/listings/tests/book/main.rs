@@ -9,6 +9,7 @@ mod errors;
 mod first_workflow;
 mod pages;
 mod readme;
+mod testing;
 mod texts;
 mod upkeep;
 mod writing_a_store;
