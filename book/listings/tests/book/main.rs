@@ -10,6 +10,7 @@ mod first_workflow;
 mod histories;
 mod pages;
 mod readme;
+mod testing;
 mod texts;
 mod upkeep;
 mod writing_a_store;
