@@ -128,9 +128,24 @@ impl Frame {
             })
     }
 
+    /// The function, as people read it.
+    pub(super) fn function(&self) -> &str {
+        named(&self.name)
+    }
+
+    /// The workflow, where it is the `body` of one.
+    pub(super) fn workflow(&self) -> Option<&str> {
+        let implementation = self.function().strip_suffix(">::body")?;
+        if let Some((_, workflow)) = implementation.split_once("::Workflow for ") {
+            return Some(workflow);
+        }
+        let (workflow, of_trait) = implementation.strip_prefix('<')?.split_once(" as ")?;
+        of_trait.ends_with("::Workflow").then_some(workflow)
+    }
+
     /// The function and where it is, as people read it; `here` is the folder that paths are shown from.
     pub(super) fn shown(&self, here: &Path) -> String {
-        let name = named(&self.name);
+        let name = self.function();
         if self.location.is_empty() {
             return name.to_owned();
         }
@@ -152,8 +167,18 @@ fn in_registry(file: &str) -> Option<&str> {
 }
 
 /// Without what the compiler made of an `async` function: `f::{{closure}}` or `f::{closure#0}<T>`. Names of
-/// inlined functions are the last part alone: `f<T>`.
+/// inlined functions may be the last part alone: `f<T>` or `{async_fn#0}`.
 fn named(name: &str) -> &str {
+    for (part, what) in [
+        ("{closure", "a closure"),
+        ("{async_fn", "an async function"),
+        ("{async_block", "an async block"),
+        ("{async_closure", "an async closure"),
+    ] {
+        if name.starts_with(part) {
+            return what;
+        }
+    }
     let mut named = name;
     while let Some(at) = named.rfind("::{") {
         let (function, last) = named.split_at(at);

@@ -84,16 +84,25 @@ impl<'a> Stack<'a> {
     }
 
     /// The user's frames. Of crates in between the function alone that is called from outside of them.
-    fn users(&self) -> Vec<&'a Frame> {
-        let mut users: Vec<&Frame> = Vec::new();
+    fn users(&self) -> Vec<Frame> {
+        let mut users: Vec<Frame> = Vec::new();
         for frame in self.frames {
             if frame.owner() != Owner::Other {
                 continue;
             }
+            let frame = frame.clone();
             match users.last_mut() {
                 Some(inner) if inner.is_in_registry() && frame.is_in_registry() => *inner = frame,
                 _ => users.push(frame),
             }
+        }
+        // The attribute puts a workflow's code into a function of its own.
+        if let [.., code, body] = users.as_mut_slice()
+            && code.function().ends_with("::_::__body")
+            && let Some(workflow) = body.workflow()
+        {
+            code.name = workflow.to_owned();
+            users.pop();
         }
         users
     }
