@@ -4,6 +4,7 @@ use std::any::TypeId;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
+use std::panic::Location;
 use std::pin::Pin;
 
 use crate::value::{DecodeError, EncodeError, Value};
@@ -70,6 +71,27 @@ pub struct Graph {
     pub callees: &'static [Callee],
 }
 
+impl Graph {
+    /// The graph of the workflow whose name is the tokens that call this.
+    #[doc(hidden)]
+    #[must_use]
+    #[track_caller]
+    pub const fn here(
+        name: &'static str,
+        manifest_dir: Option<&'static str>,
+        callees: &'static [Callee],
+    ) -> Self {
+        let place = Location::caller();
+        Self {
+            name,
+            file: place.file(),
+            line: place.line(),
+            manifest_dir,
+            callees,
+        }
+    }
+}
+
 /// A function that a workflow calls with its `cx`, as far as the source tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Callee {
@@ -97,6 +119,22 @@ pub struct Site {
     pub file: &'static str,
     pub line: u32,
     pub column: u32,
+}
+
+impl Site {
+    /// The site at the tokens that call this.
+    #[must_use]
+    #[track_caller]
+    pub const fn here(id: &'static str, function: &'static str) -> Self {
+        let place = Location::caller();
+        Self {
+            id,
+            function,
+            file: place.file(),
+            line: place.line(),
+            column: place.column(),
+        }
+    }
 }
 
 /// A call of a workflow by a workflow. It cannot be waited for: start the other workflow with the client,

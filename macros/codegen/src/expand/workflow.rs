@@ -9,7 +9,7 @@ use crate::attributes::ItemAttributes;
 use crate::callees;
 use crate::check::check;
 use crate::errors::Errors;
-use crate::lower::{Lowered, lower};
+use crate::lower::{Lowered, lower, respanned};
 use crate::options::WorkflowOptions;
 use crate::parse::{Body, Function};
 use crate::signature::{Entry, Kind};
@@ -77,9 +77,20 @@ pub(super) fn expand(
             } else {
                 quote_spanned!(context.span=> ::core::clone::Clone::clone(#cx))
             };
-            quote!(#unpacked #code(#cx, #arguments).await)
+            // No future around the function's own: each is a type that the compiler has to look into.
+            quote! {
+                fn body(#cx: &'static #krate::Cx, #input: Self::Input) -> impl ::core::future::Future<Output = Self::Output> {
+                    #unpacked
+                    #code(#cx, #arguments)
+                }
+            }
         }
-        _ => quote!(let _ = (#cx, #input); ::core::unreachable!()),
+        _ => quote! {
+            async fn body(#cx: &'static #krate::Cx, #input: Self::Input) -> Self::Output {
+                let _ = (#cx, #input);
+                ::core::unreachable!()
+            }
+        },
     };
     let types = associated_types(&function.sig, &inputs, output.as_ref(), broken);
 
@@ -108,9 +119,7 @@ pub(super) fn expand(
                 const NAME: &'static str = #name;
                 const GRAPH: &'static #krate::Graph = &__GRAPH;
                 #types
-                async fn body(#cx: &'static #krate::Cx, #input: Self::Input) -> Self::Output {
-                    #run
-                }
+                #run
             }
         };
     }
@@ -144,13 +153,9 @@ fn graph(named: &Named<'_>, callees: &[String]) -> TokenStream {
             };
             quote!(#krate::Callee { name: #name, kind: #krate::CalleeKind::#kind })
         });
-    let place = quote_spanned!(ident.span()=> file: ::core::file!(), line: ::core::line!());
-    quote! {
-        static __GRAPH: #krate::Graph = #krate::Graph {
-            name: #name,
-            #place,
-            manifest_dir: ::core::option_env!("CARGO_MANIFEST_DIR"),
-            callees: &[#(#callees),*],
-        };
-    }
+    let (span, at_name) = (ident.span(), respanned(krate, ident.span()));
+    let graph = quote_spanned! {span=>
+        #at_name::Graph::here(#name, ::core::option_env!("CARGO_MANIFEST_DIR"), &[#(#callees),*])
+    };
+    quote!(static __GRAPH: #krate::Graph = #graph;)
 }

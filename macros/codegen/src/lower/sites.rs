@@ -6,6 +6,8 @@ use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::Path;
 
+use super::respanned;
+
 /// The call sites of one function, in evaluation order.
 #[derive(Debug, Default)]
 pub(super) struct Sites {
@@ -35,21 +37,17 @@ impl Sites {
         self.found.len() - 1
     }
 
-    /// `static __SITES`, whose places are computed by `file!()`, `line!()` and `column!()` with
-    /// the span of the await: that is right under every tool, also where spans have no lines yet.
+    /// `static __SITES`, whose places the compiler computes from the span of the await: that is
+    /// right under every tool, also where spans have no lines yet. A call each, and not the macros
+    /// `file!()`, `line!()` and `column!()`: expanding those is what takes the time.
     pub(super) fn into_static(self, krate: &Path, function: &str) -> TokenStream {
         if self.found.is_empty() {
             return TokenStream::new();
         }
         let count = self.found.len();
         let entries = self.found.into_iter().map(|Site { id, span }| {
-            quote_spanned!(span=> #krate::__private::Site {
-                id: #id,
-                function: #function,
-                file: ::core::file!(),
-                line: ::core::line!(),
-                column: ::core::column!(),
-            })
+            let krate = respanned(krate, span);
+            quote_spanned!(span=> #krate::__private::Site::here(#id, #function))
         });
         quote!(static __SITES: [#krate::__private::Site; #count] = [#(#entries),*];)
     }

@@ -24,11 +24,17 @@ pub(super) fn tokens(text: &str) -> (Vec<Token<'_>>, Vec<usize>) {
     let mut line = 1;
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
-        let length = if rest.starts_with("//") {
+        // In the order of how often they come: whole crates are read by a macro that is not optimised.
+        let length = if first.is_whitespace() {
+            rest.find(|other: char| !other.is_whitespace())
+                .unwrap_or(rest.len())
+        } else if rest.starts_with("//") {
             rest.find('\n').unwrap_or(rest.len())
         } else if rest.starts_with("/*") {
             comment(rest)
-        } else if let Some((token, length)) = raw(rest) {
+        } else if let 'r' | 'b' | 'c' = first
+            && let Some((token, length)) = raw(rest)
+        {
             tokens.push(token);
             length
         } else if first == '"' {
@@ -42,13 +48,14 @@ pub(super) fn tokens(text: &str) -> (Vec<Token<'_>>, Vec<usize>) {
             tokens.push(Token::Word(&rest[..length]));
             length
         } else {
-            if !first.is_whitespace() {
-                tokens.push(Token::Sign(first));
-            }
+            tokens.push(Token::Sign(first));
             first.len_utf8()
         };
         lines.resize(tokens.len(), line);
-        line += rest[..length].matches('\n').count();
+        line += rest.as_bytes()[..length]
+            .iter()
+            .filter(|byte| **byte == b'\n')
+            .count();
         rest = &rest[length..];
     }
     (tokens, lines)
