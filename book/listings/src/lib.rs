@@ -8,6 +8,7 @@ pub mod errors;
 pub mod histories;
 pub mod running;
 pub mod stores;
+pub mod testing;
 pub mod upkeep;
 pub mod waiting;
 pub mod writing_a_store;
