@@ -1,102 +1,161 @@
-//! *Testing workflows*: what is tested. The tests are in `tests/book/testing.rs`.
+//! *Testing workflows* and *Snapshot-testing histories*.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
 use perennial::prelude::*;
 use serde::{Deserialize, Serialize};
 
+#[path = "testing/changed/testing.rs"]
+pub mod changed;
+
 // ANCHOR: workflow
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Order {
-    pub id: String,
-    pub cents: u64,
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Customer {
+    pub name: String,
+    pub card: String,
 }
 
-#[activity(idempotent, retry(attempts = 5, initial = "1s", factor = 2))]
-pub async fn charge_card(_acx: &ActivityCx, order: Order) -> Result<String, Failure<String>> {
-    Err(Failure::transient(format!(
-        "no bank here to charge {}",
-        order.cents
-    )))
-}
-
-#[activity(idempotent)]
-pub async fn ship(_acx: &ActivityCx, order: Order, receipt: String) -> Result<(), Failure> {
-    Err(Failure::transient(format!(
-        "no parcel for {} and {receipt}",
-        order.id
-    )))
-}
-
-#[activity(idempotent)]
-pub async fn refund(_acx: &ActivityCx, receipt: String) -> Result<(), Failure> {
-    Err(Failure::transient(format!(
-        "no bank here to refund {receipt}"
-    )))
-}
-
-/// Charges and ships; what was not shipped within a week is refunded.
+/// Thirty days for nothing, then the card is charged. The receipt; `None`: the customer is gone.
 #[workflow]
-pub async fn fulfil(cx: &Cx, order: Order) -> Result<bool, Error> {
-    let receipt = charge_card(cx, order.clone()).await?;
-    select! {
-        shipped = ship(cx, order, receipt.clone()) => {
-            shipped?;
-            Ok(true)
+pub async fn trial(cx: &Cx, customer: Customer) -> Result<Option<String>, Error> {
+    send_mail(cx, customer.name.clone(), "welcome".into()).await?;
+    cx.sleep(days(30)).await?;
+    let cents = price(cx, "basic".into()).await?;
+    match charge(cx, customer.card, cents).await {
+        Ok(receipt) => Ok(Some(receipt)),
+        Err(ActivityError::Rejected(Declined)) => {
+            send_mail(cx, customer.name, "goodbye".into()).await?;
+            Ok(None)
         }
-        _ = cx.sleep(days(7)) => {
-            cx.log("not shipped in time");
-            refund(cx, receipt).await?;
-            Ok(false)
-        }
+        Err(other) => Err(other.into()),
     }
 }
 // ANCHOR_END: workflow
 
-// ANCHOR: swallows
-/// The mail is not worth a failed run.
-#[workflow]
-pub async fn fulfil_and_tell(cx: &Cx, order: Order) -> Result<(), Error> {
-    charge_card(cx, order.clone()).await?;
-    if let Err(error) = send_mail(cx, order.id).await {
-        cx.log(format_args!("no mail: {error}"));
-    }
-    Ok(())
-}
-// ANCHOR_END: swallows
-
+// ANCHOR: activities
+/// The mail service drops a second mail with the same key.
 #[activity(idempotent)]
-pub async fn send_mail(_acx: &ActivityCx, order: String) -> Result<(), Failure> {
-    Err(Failure::transient(format!("no mail about {order}")))
+pub async fn send_mail(acx: &ActivityCx, to: String, text: String) -> Result<(), Failure> {
+    acx.state::<Outbox>()
+        .send(acx.idempotency_key(), to, text)?;
+    Ok(())
 }
 
-// ANCHOR: hidden
-/// The items of an order, each once. It has another order in each process, and no attribute sees into it.
-fn items(order: &Order) -> Vec<String> {
-    let words = order.id.split('+').map(str::to_owned);
-    let counts: HashMap<String, u64> = words.map(|item| (item, 1)).collect();
-    counts.into_keys().collect()
+/// The price of a plan in cents.
+#[activity(pure)]
+pub async fn price(_acx: &ActivityCx, plan: String) -> Result<u64, Failure> {
+    match plan.as_str() {
+        "basic" => Ok(900),
+        _ => Ok(2_900),
+    }
+}
+
+/// The receipt.
+#[activity(idempotent, retry(attempts = 4, initial = "1m"))]
+pub async fn charge(
+    acx: &ActivityCx,
+    card: String,
+    cents: u64,
+) -> Result<String, Failure<Declined>> {
+    // ANCHOR_END: activities
+    if card.is_empty() {
+        return Err(Failure::reject(Declined));
+    }
+    Ok(format!("{} for {cents}", acx.idempotency_key()))
+}
+
+/// The bank's final "no".
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Declined;
+
+impl fmt::Display for Declined {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the card was declined")
+    }
+}
+
+impl std::error::Error for Declined {}
+
+/// A mail service for the tests.
+#[derive(Debug, Default)]
+pub struct Outbox(Mutex<Vec<(String, String, String)>>);
+
+impl Outbox {
+    fn send(&self, key: String, to: String, text: String) -> Result<(), Failure> {
+        let mut sent = self
+            .0
+            .lock()
+            .map_err(|_| Failure::transient("the outbox is gone"))?;
+        if !sent.iter().any(|(other, ..)| *other == key) {
+            sent.push((key, to, text));
+        }
+        Ok(())
+    }
+
+    /// How many mails there are.
+    pub fn len(&self) -> usize {
+        self.0.lock().map_or(0, |sent| sent.len())
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+// ANCHOR: hash_order
+/// An ordinary function. Nothing at compile time looks into it.
+fn countries(customers: &[(String, String)]) -> Vec<String> {
+    let countries: HashSet<String> = customers.iter().map(|(_, c)| c.clone()).collect();
+    countries.into_iter().collect() // another order in each process
 }
 
 #[workflow]
-pub async fn ship_each(cx: &Cx, order: Order) -> Result<(), Error> {
-    for item in items(&order) {
-        let part = Order { id: item, cents: 0 };
-        ship(cx, part, "R-1".to_owned()).await?;
+pub async fn invoices(cx: &Cx, customers: Vec<(String, String)>) -> Result<(), Error> {
+    for country in countries(&customers) {
+        send_mail(cx, "accounting".into(), country).await?;
     }
     Ok(())
 }
-// ANCHOR_END: hidden
+// ANCHOR_END: hash_order
 
-// ANCHOR: activity
-/// Only computes.
-#[activity(pure, blocking)]
-pub fn vat(_acx: &ActivityCx, cents: u64) -> Result<u64, Failure> {
-    Ok(cents * 19 / 119)
+// ANCHOR: clock
+/// Ordinary code again, with a clock in it.
+#[derive(Debug)]
+pub struct Patience(Instant, Duration);
+
+impl Patience {
+    pub fn of(duration: Duration) -> Self {
+        Self(Instant::now(), duration)
+    }
+
+    pub fn is_over(&self) -> bool {
+        self.0.elapsed() > self.1
+    }
 }
 
 #[workflow]
-pub async fn invoice(cx: &Cx, order: Order) -> Result<u64, Error> {
-    Ok(vat(cx, order.cents).await?)
+pub async fn confirm(cx: &Cx, name: String) -> Result<(), Error> {
+    let patience = Patience::of(minutes(1));
+    send_mail(cx, name, "please confirm".into()).await?;
+    if patience.is_over() {
+        send_mail(cx, "support".into(), "the mail service is slow".into()).await?;
+    }
+    Ok(())
 }
-// ANCHOR_END: activity
+// ANCHOR_END: clock
+
+// ANCHOR: environment
+fn sender() -> String {
+    std::env::var("SENDER").unwrap_or_else(|_| "shop@example.com".into())
+}
+
+#[workflow]
+pub async fn greet(cx: &Cx, name: String) -> Result<(), Error> {
+    send_mail(cx, name, format!("hello from {}", sender())).await?;
+    Ok(())
+}
+// ANCHOR_END: environment

@@ -88,7 +88,8 @@ fn differs(text: &str, history: &History) -> Option<String> {
         Ok(kept) => kept,
         Err(error) => return Some(error.to_string()),
     };
-    if bare(&kept) == bare(history) {
+    let (bare_kept, bare_new) = (bare(&kept), bare(history));
+    if bare_kept == bare_new {
         return None;
     }
     if kept.run != history.run || kept.generation != history.generation {
@@ -102,8 +103,8 @@ fn differs(text: &str, history: &History) -> Option<String> {
         ..Render::default()
     };
     let (kept, new) = (
-        render(&kept.units, options),
-        render(&history.units, options),
+        render(&bare_kept.units, options),
+        render(&bare_new.units, options),
     );
     let (mut kept, mut new) = (kept.lines(), new.lines());
     loop {

@@ -38,6 +38,24 @@ fn what_differs_only_in_its_call_sites_is_the_same_history() {
     assert_eq!(fs::read_to_string(&path).unwrap(), moved);
 }
 
+/// Code that has moved to another file is not the difference, though its lines come first.
+#[test]
+fn a_call_site_is_not_told_as_the_difference() {
+    let path = empty_folder("moved").join("order-v1.json");
+    save_history(&charged("A-1"), &path).unwrap();
+    let mut longer = Story::of::<v1::fulfil>(order("A-1"));
+    longer.complete(1, "R-1");
+    longer.fire(2);
+    let text = history("order-42", &longer).to_json().unwrap();
+    let moved = text.replace("workflows.rs", "moved.rs");
+    assert_ne!(moved, text);
+    let error = save_history(&History::from_json(&moved).unwrap(), &path).unwrap_err();
+    let NotSaved::Different { difference, .. } = error else {
+        panic!("{error}")
+    };
+    assert!(difference.contains("fired"), "{difference}");
+}
+
 #[test]
 fn another_history_is_never_replaced_unasked() {
     let path = empty_folder("kept").join("order-v1.json");

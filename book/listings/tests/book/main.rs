@@ -3,6 +3,7 @@
 //! `UPDATE_BOOK=1 cargo test -p perennial-book` writes the texts that the book shows anew.
 #![allow(clippy::unwrap_used)]
 
+mod cargo;
 mod chapters;
 mod compile_errors;
 mod errors;
@@ -10,6 +11,7 @@ mod first_workflow;
 mod histories;
 mod pages;
 mod readme;
+mod snapshots;
 mod testing;
 mod texts;
 mod upkeep;

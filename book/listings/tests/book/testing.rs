@@ -1,134 +1,220 @@
-//! *Testing workflows*: the tests that it shows, and what they say when they fail.
+//! *Testing workflows*, without a sandbox.
 
-use crate::texts::assert_text;
+use std::fs;
+use std::process::Command;
+
+use perennial::prelude::*;
+use perennial::testing::{TestFailure, TestRun, failure_of};
+use perennial_book::testing::{
+    Customer, Declined, Outbox, charge, invoices, price, send_mail, trial,
+};
+
+use crate::cargo::{at_home, essential, succeed};
+use crate::texts::{assert_text, listings, root};
 
 // ANCHOR: first
-use perennial::prelude::*;
-use perennial::testing::TestRun;
-use perennial_book::testing::{Order, charge_card, fulfil, refund, ship};
-
-fn order() -> Order {
-    Order {
-        id: "A-1".to_owned(),
-        cents: 1_200,
+pub(crate) fn ada() -> Customer {
+    Customer {
+        name: "Ada".to_owned(),
+        card: "4000 0012".to_owned(),
     }
 }
 
 #[perennial::test]
-fn what_is_shipped_is_not_refunded(t: &mut TestRun) {
-    t.mock(charge_card, |order| Ok(format!("R-{}", order.cents)));
-    let shipped = t.mock(ship, |(_order, _receipt)| Ok(())).times(1);
+fn the_card_is_charged_after_thirty_days(t: &mut TestRun) {
+    let mails = t.mock(send_mail, |(_to, _text)| Ok(()));
+    t.mock(price, |_plan| Ok(900));
+    let charges = t.mock(charge, |(_card, _cents)| Ok("R-1".to_owned()));
 
-    let run = t.start(fulfil, order());
+    let run = t.start(trial, ada());
+    assert_eq!(mails.calls(), [("Ada".to_owned(), "welcome".to_owned())]);
 
-    assert!(run.result().unwrap());
-    assert_eq!(shipped.calls(), [(order(), "R-1200".to_owned())]);
+    t.advance(days(29));
+    assert!(charges.calls().is_empty());
+
+    t.advance(days(1));
+    assert_eq!(charges.calls(), [("4000 0012".to_owned(), 900)]);
+    assert_eq!(run.result().unwrap(), Some("R-1".to_owned()));
 }
 // ANCHOR_END: first
 
-// ANCHOR: time
+// ANCHOR: by_itself
 #[perennial::test]
-fn what_is_not_shipped_within_a_week_is_refunded(t: &mut TestRun) {
-    t.mock(charge_card, |_| Ok("R-1".to_owned()));
-    t.mock(ship, |_| Ok(())).takes(days(8));
-    let refunded = t.mock(refund, |_| Ok(()));
+fn who_is_declined_is_told(t: &mut TestRun) {
+    let mails = t.mock(send_mail, |_| Ok(())).times(2);
+    t.mock(price, |_| Ok(900));
+    t.mock(charge, |_| Err(Failure::reject(Declined)));
 
-    let run = t.start(fulfil, order());
-    t.advance(days(6));
-    assert!(refunded.calls().is_empty());
-    t.advance(days(1));
-
-    assert_eq!(refunded.calls(), ["R-1"]);
-    assert_eq!(run.logs(), ["not shipped in time"]);
-    assert!(!run.result().unwrap());
+    assert_eq!(t.start(trial, ada()).result().unwrap(), None);
+    assert_eq!(mails.calls()[1].1, "goodbye");
+    assert_eq!(t.now(), TestRun::BEGIN + days(30));
 }
-// ANCHOR_END: time
+// ANCHOR_END: by_itself
 
 // ANCHOR: retries
 #[perennial::test]
-fn a_bank_that_is_out_for_a_while_is_asked_again(t: &mut TestRun) {
-    let charged = t
-        .mock_with(charge_card, |acx, _order| match acx.attempt() {
-            1 | 2 => Err(Failure::transient("no connection")),
-            _ => Ok("R-1".to_owned()),
-        })
+fn the_bank_may_be_away_for_a_moment(t: &mut TestRun) {
+    t.mock(send_mail, |_| Ok(()));
+    t.mock(price, |_| Ok(900));
+    let charges = t
+        .mock(charge, |_| Err(Failure::transient("no connection")))
+        .then(|_| Err(Failure::transient("no connection")))
+        .then(|(_card, _cents)| Ok("R-1".to_owned()))
         .times(3);
-    t.mock(ship, |_| Ok(()));
 
-    let run = t.start(fulfil, order());
-
-    assert!(run.result().unwrap());
-    assert_eq!(t.now(), TestRun::BEGIN + seconds(1 + 2));
-    assert_eq!(charged.calls().len(), 3);
-}
-
-#[perennial::test]
-fn a_card_without_money_fails_the_run(t: &mut TestRun) {
-    t.mock(charge_card, |_| Err(Failure::reject("no money".to_owned())));
-    let failed = t.start(fulfil, order()).result().unwrap_err();
-    assert!(failed.to_string().contains("no money"));
+    let run = t.start(trial, ada());
+    t.advance(days(30));
+    assert_eq!(charges.calls().len(), 1);
+    t.advance(minutes(1)); // `initial = "1m"`
+    assert_eq!(charges.calls().len(), 2);
+    t.advance(minutes(2)); // and twice as long
+    assert!(run.is_finished());
 }
 // ANCHOR_END: retries
 
+// ANCHOR: inputs
+#[perennial::test]
+fn a_mock_may_look_at_its_input_and_at_the_attempt(t: &mut TestRun) {
+    t.mock(send_mail, |_| Ok(()));
+    t.mock(price, |_| Ok(900));
+    t.mock_with(charge, |acx, (card, _cents)| match card.as_str() {
+        "" => Err(Failure::reject(Declined)),
+        _ if acx.attempt() < 3 => Err(Failure::transient("no connection")),
+        card => Ok(format!("R-{card}")),
+    })
+    .takes(seconds(20));
+
+    let no_card = Customer {
+        card: String::new(),
+        ..ada()
+    };
+    assert_eq!(t.start(trial, no_card).result().unwrap(), None);
+    let charged = t.start(trial, ada()).result().unwrap();
+    assert_eq!(charged, Some("R-4000 0012".to_owned()));
+}
+// ANCHOR_END: inputs
+
 // ANCHOR: allow
 #[perennial::test]
-fn the_tax_is_part_of_the_price(t: &mut TestRun) {
-    t.allow(perennial_book::testing::vat);
-    let run = t.start(perennial_book::testing::invoice, order());
-    assert_eq!(run.result().unwrap(), 191);
+fn with_the_code_of_the_activities(t: &mut TestRun) {
+    t.state(Outbox::default());
+    t.allow(send_mail);
+    t.allow(price);
+    t.mock(charge, |(_card, cents)| Ok(format!("{cents}")));
+
+    assert_eq!(
+        t.start(trial, ada()).result().unwrap(),
+        Some("900".to_owned())
+    );
 }
 // ANCHOR_END: allow
 
-#[test]
-fn a_missing_mock_cannot_be_swallowed() {
-    let failure = perennial::testing::failure_of(|t| {
-        // ANCHOR: swallows
-        t.mock(charge_card, |_| Ok("R-1".to_owned()));
-        // nothing answers for `send_mail`
-        let run = t.start(perennial_book::testing::fulfil_and_tell, order());
-        assert!(run.result().is_ok());
-        // ANCHOR_END: swallows
-    });
-    shown("texts/testing/not-mocked.txt", failure);
+// ANCHOR: block_on
+#[perennial::test]
+fn with_code_that_needs_tokio(t: &mut TestRun) {
+    let tokio = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    t.block_on_with(move |work| tokio.block_on(work));
+    // ANCHOR_END: block_on
+    t.allow(price);
+    t.mock(send_mail, |_| Ok(()));
+    t.mock(charge, |_| Ok("R-1".to_owned()));
+    assert!(t.start(trial, ada()).result().is_ok());
+}
+
+// ANCHOR: report
+#[perennial::test]
+fn what_was_checked(t: &mut TestRun) {
+    t.mock(send_mail, |_| Ok(()));
+    t.mock(price, |_| Ok(900));
+    t.mock(charge, |_| Ok("R-1".to_owned()));
+    t.start(trial, ada()).result().unwrap();
+    println!("{}", t.report());
+    // ANCHOR_END: report
+    assert_text("texts/testing/report.txt", &t.report().to_string());
+}
+
+#[perennial::test]
+fn replays_can_be_left_out(t: &mut TestRun) {
+    t.mock(send_mail, |_| Ok(()));
+    // ANCHOR: without_replays
+    t.without_replays("ten thousand runs, and another test replays one of them");
+    // ANCHOR_END: without_replays
+    let input = vec![("Ada".to_owned(), "GB".to_owned())];
+    t.start(invoices, input).result().unwrap();
+    assert_eq!(t.report().replays, 0);
+}
+
+fn text(body: impl FnOnce(&mut TestRun)) -> String {
+    failure_of(body).expect("the test fails").to_string()
 }
 
 #[test]
-fn a_mock_that_is_not_needed_is_told() {
-    let failure = perennial::testing::failure_of(|t| {
-        // ANCHOR: miscounted
-        t.mock(charge_card, |_| Ok("R-1".to_owned()));
-        t.mock(ship, |_| Ok(())).times(2);
-        t.mock(refund, |_| Ok(()));
-        assert!(t.start(fulfil, order()).result().unwrap());
-        // ANCHOR_END: miscounted
+fn a_mock_that_was_forgotten() {
+    let forgotten = text(|t| {
+        t.mock(send_mail, |_| Ok(()));
+        t.mock(price, |_| Ok(900));
+        let _ = t.start(trial, ada()).result();
     });
-    shown("texts/testing/miscounted.txt", failure);
+    assert_text("texts/testing/forgotten.txt", &forgotten);
 }
 
 #[test]
-fn an_order_that_is_another_each_time_is_found() {
-    let failure = perennial::testing::failure_of(|t| {
-        // ANCHOR: hidden
-        t.mock(ship, |_| Ok(()));
-        let order = Order {
-            id: "lamp+desk".to_owned(),
-            cents: 0,
-        };
-        let _ = t.start(perennial_book::testing::ship_each, order).result();
-        // ANCHOR_END: hidden
+fn a_mock_that_is_called_less_often_than_declared() {
+    let failure = text(|t| {
+        t.mock(send_mail, |_| Ok(())).times(2);
+        t.mock(price, |_| Ok(900));
+        t.mock(charge, |_| Ok("R-1".to_owned()));
+        t.start(trial, ada()).result().unwrap();
     });
-    // Which of the two is first is another each time.
-    let text = failure.unwrap().to_string();
-    let text = match text.find("lamp") < text.find("desk") {
-        true => text,
-        false => text
-            .replace("lamp", "?")
-            .replace("desk", "lamp")
-            .replace('?', "desk"),
+    // The line of the mock changes with this file.
+    let (before, after) = failure.split_once("testing.rs:").unwrap();
+    let after = after.trim_start_matches(|c: char| c.is_ascii_digit());
+    let failure = format!("{before}testing.rs:12{after}");
+    assert_text("texts/testing/miscounted.txt", &failure);
+}
+
+/// The order is another one each time: the first one that comes out with Germany first is shown.
+#[test]
+fn the_order_of_a_hash_set() {
+    let customers = || {
+        [("Ada", "GB"), ("Emmy", "DE")]
+            .map(|(name, country)| (name.to_owned(), country.to_owned()))
+            .to_vec()
     };
-    assert_text("texts/testing/diverged.txt", &text);
+    let found = (0..1_000).find_map(|_| {
+        let failure = failure_of(|t| {
+            t.mock(send_mail, |_| Ok(()));
+            let _ = t.start(invoices, customers()).result();
+        });
+        match failure {
+            Some(TestFailure::Diverged(diverged)) => {
+                let text = diverged.to_string();
+                let first = text.lines().find(|line| line.contains("first"))?;
+                first.contains("DE").then_some(text)
+            }
+            other => panic!("{other:?}"),
+        }
+    });
+    assert_text("texts/testing/hash-order.txt", &found.unwrap());
 }
 
-fn shown(file: &str, failure: Option<perennial::testing::TestFailure>) {
-    assert_text(file, &failure.unwrap().to_string());
+#[test]
+fn the_manifest_is_what_the_commands_make() {
+    let outside = tempfile::tempdir().unwrap();
+    let mut new = Command::new(env!("CARGO"));
+    new.args(["new", "trip"]).current_dir(&outside);
+    succeed(at_home(&mut new));
+    let trip = outside.path().join("trip");
+    let setup = fs::read_to_string(listings().join("testing/setup.sh")).unwrap();
+    let setup = setup.replace("../perennial", root().to_str().unwrap());
+    let mut bash = Command::new("bash");
+    bash.args(["-euc", &setup]).current_dir(&trip);
+    succeed(at_home(&mut bash));
+    let manifest = fs::read_to_string(trip.join("Cargo.toml")).unwrap();
+    let (_, manifest) = manifest.split_once("[dependencies]").unwrap();
+    let shown = fs::read_to_string(listings().join("testing/Cargo.toml.txt")).unwrap();
+    assert_eq!(essential(manifest), essential(&shown));
 }
