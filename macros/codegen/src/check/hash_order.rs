@@ -28,10 +28,9 @@ impl Check<'_> {
         matches!(ty, Some(Ty::Known(ty)) if HASHED.contains(&ty) || ORDERED.contains(&ty))
     }
 
-    fn iterates(&self, call: &ExprMethodCall) -> Option<&'static str> {
+    fn iterates(&self, call: &ExprMethodCall, method: &str) -> Option<&'static str> {
         ITERATES
-            .iter()
-            .any(|method| call.method == method)
+            .contains(&method)
             .then(|| self.hashed(&call.receiver))
             .flatten()
     }
@@ -44,16 +43,16 @@ impl Check<'_> {
     }
 
     /// A method call, its receiver visited.
-    pub(super) fn hash_method(&mut self, call: &ExprMethodCall) {
-        if let Some(ty) = self.iterates(call)
+    pub(super) fn hash_method(&mut self, call: &ExprMethodCall, method: &str) {
+        if let Some(ty) = self.iterates(call, method)
             && !self.order_free.contains(&std::ptr::from_ref(call))
         {
-            let (receiver, dot, method) = (&call.receiver, &call.dot_token, &call.method);
-            self.report_hash_order(quote!(#receiver #dot #method), &printed(receiver), ty);
+            let (receiver, dot, name) = (&call.receiver, &call.dot_token, &call.method);
+            self.report_hash_order(quote!(#receiver #dot #name), &printed(receiver), ty);
         }
-        if (call.method == "extend" && !Self::hides_order(self.type_of_expr(&call.receiver)))
-            || call.method == "chain"
-            || call.method == "zip"
+        if (method == "extend" && !Self::hides_order(self.type_of_expr(&call.receiver)))
+            || method == "chain"
+            || method == "zip"
         {
             for argument in &call.args {
                 self.taken_apart(argument);
@@ -79,14 +78,14 @@ impl Check<'_> {
     }
 
     /// A method call, before what it is called on is visited: does it end an iteration well?
-    pub(super) fn note_order_free(&mut self, call: &ExprMethodCall) {
-        let is_end = ORDER_FREE.iter().any(|method| call.method == method)
-            || (call.method == "collect" && self.collects_unordered(call))
-            || ((call.method == "sum" || call.method == "product") && gives_integer(call));
+    pub(super) fn note_order_free(&mut self, call: &ExprMethodCall, method: &str) {
+        let is_end = ORDER_FREE.contains(&method)
+            || (method == "collect" && self.collects_unordered(call))
+            || ((method == "sum" || method == "product") && gives_integer(call));
         if is_end && !self.acts(&call.args) {
             self.forgive(&call.receiver);
         }
-        if call.method == "extend" && Self::hides_order(self.type_of_expr(&call.receiver)) {
+        if method == "extend" && Self::hides_order(self.type_of_expr(&call.receiver)) {
             call.args.iter().for_each(|argument| self.forgive(argument));
         }
     }
@@ -135,16 +134,8 @@ impl Check<'_> {
     }
 
     fn collects_unordered(&self, call: &ExprMethodCall) -> bool {
-        let ty = self.type_of_expr(&Expr::MethodCall(ExprMethodCall {
-            attrs: Vec::new(),
-            receiver: Box::new(Expr::Verbatim(TokenStream::new())),
-            dot_token: call.dot_token,
-            method: call.method.clone(),
-            turbofish: call.turbofish.clone(),
-            paren_token: call.paren_token,
-            args: syn::punctuated::Punctuated::new(),
-        }));
-        Self::hides_order(ty)
+        let turbofish = call.turbofish.as_ref();
+        Self::hides_order(turbofish.and_then(|turbofish| self.type_of_turbofish(turbofish)))
     }
 
     /// Whether something that is called for each element uses the context, which acts in that order.
@@ -160,16 +151,16 @@ impl Check<'_> {
     /// The iteration at the root of this chain is not to be reported.
     fn forgive(&mut self, chain: &Expr) {
         match chain {
-            Expr::MethodCall(call) if self.iterates(call).is_some() => {
-                // The address only tells this call from others; nothing moves while it is needed.
-                self.order_free.push(std::ptr::from_ref(call));
-            }
-            Expr::MethodCall(call)
-                if PASSES.iter().any(|method| call.method == method) && !self.acts(&call.args) =>
-            {
-                self.forgive(&call.receiver);
-                if call.method == "chain" {
-                    call.args.iter().for_each(|argument| self.forgive(argument));
+            Expr::MethodCall(call) => {
+                let method = call.method.to_string();
+                if self.iterates(call, &method).is_some() {
+                    // The address only tells this call from others; nothing moves while it is needed.
+                    self.order_free.push(std::ptr::from_ref(call));
+                } else if PASSES.contains(&method.as_str()) && !self.acts(&call.args) {
+                    self.forgive(&call.receiver);
+                    if method == "chain" {
+                        call.args.iter().for_each(|argument| self.forgive(argument));
+                    }
                 }
             }
             Expr::Paren(paren) => self.forgive(&paren.expr),

@@ -1,15 +1,16 @@
 //! Macros in the body. Where the grammar is known their arguments are checked like other expressions;
 //! elsewhere their tokens are searched for paths that are denied.
 
-use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Literal, Spacing, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::visit_mut::VisitMut;
-use syn::{Expr, Lit, LitStr, Macro, Token};
+use syn::{Expr, Lit, Macro, Token};
 
+use super::statics::screams;
 use super::table::{self, Entry};
 use super::{Check, paths};
 use crate::lower::respanned;
@@ -82,6 +83,11 @@ impl Check<'_> {
     }
 
     fn list(&mut self, call: &mut Macro, name: &str) {
+        if is_flat(&call.tokens) {
+            // Names and literals only, as in most: the tokens tell it all.
+            self.flat(call.tokens.clone(), name);
+            return;
+        }
         let Ok(mut list) = List::parse.parse2(call.tokens.clone()) else {
             // `info!(%field, "..")` has signs of its own.
             self.search(call.tokens.clone());
@@ -102,6 +108,28 @@ impl Check<'_> {
                 .for_each(|item| check.visit_expr_mut(item));
             list.into_token_stream()
         });
+    }
+
+    /// A list without brackets in it.
+    fn flat(&mut self, tokens: TokenStream, name: &str) {
+        let format = format_position(name);
+        let mut index = 0;
+        let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+        let mut at = 0;
+        while at < tokens.len() {
+            match &tokens[at] {
+                TokenTree::Punct(punct) if punct.as_char() == ',' => index += 1,
+                TokenTree::Literal(literal) if format == Some(index) || is_report(name) => {
+                    self.literal(literal);
+                }
+                TokenTree::Ident(_) => {
+                    at = self.word(&tokens, at);
+                    continue;
+                }
+                _ => {}
+            }
+            at += 1;
+        }
     }
 
     /// Visits what is inside, and puts it back if it was rewritten.
@@ -178,35 +206,38 @@ impl Check<'_> {
         while at < tokens.len() {
             match &tokens[at] {
                 TokenTree::Ident(_) => {
-                    let end = path_end(&tokens, at);
-                    // A field, a method or the name of what is declared is no path.
-                    let is_path = match at.checked_sub(1).map(|before| &tokens[before]) {
-                        Some(TokenTree::Punct(punct)) => {
-                            punct.as_char() != '.' || at > 1 && is_dot(&tokens[at - 2])
-                        }
-                        Some(TokenTree::Ident(word)) => {
-                            word != "fn" && word != "mod" && word != "use"
-                        }
-                        _ => true,
-                    };
-                    if is_path {
-                        self.searched_path(&tokens[at..end], &tokens[end..]);
-                    }
-                    at = end;
+                    at = self.word(&tokens, at);
                     continue;
                 }
                 TokenTree::Group(group) => self.search(group.stream()),
-                TokenTree::Literal(literal) => {
-                    if let Ok(text) = syn::parse_str::<LitStr>(&literal.to_string()) {
-                        let mut text = text;
-                        text.set_span(literal.span());
-                        self.pointer_format(&text);
-                    }
-                }
+                TokenTree::Literal(literal) => self.literal(literal),
                 TokenTree::Punct(_) => {}
             }
             at += 1;
         }
+    }
+
+    fn literal(&mut self, literal: &Literal) {
+        if let Lit::Str(text) = Lit::new(literal.clone()) {
+            self.pointer_format(&text);
+        }
+    }
+
+    /// The path that begins at `at`. Returns where it ends.
+    fn word(&mut self, tokens: &[TokenTree], at: usize) -> usize {
+        let end = path_end(tokens, at);
+        // A field, a method or the name of what is declared is no path.
+        let is_path = match at.checked_sub(1).map(|before| &tokens[before]) {
+            Some(TokenTree::Punct(punct)) => {
+                punct.as_char() != '.' || at > 1 && is_dot(&tokens[at - 2])
+            }
+            Some(TokenTree::Ident(word)) => word != "fn" && word != "mod" && word != "use",
+            _ => true,
+        };
+        if is_path {
+            self.searched_path(&tokens[at..end], &tokens[end..]);
+        }
+        end
     }
 
     fn searched_path(&mut self, path: &[TokenTree], after: &[TokenTree]) {
@@ -228,13 +259,14 @@ impl Check<'_> {
                 let is_call = is_group(next, Delimiter::Parenthesis);
                 let is_qualified = written.contains("::");
                 let is_variable = !is_qualified && self.variables.get(&written).is_some();
-                // A bare word may be anything in a macro, unless it is called.
-                if (is_qualified || is_call)
+                // A bare word may be anything in a macro, unless it is called or written like a static.
+                let matters = match written.rsplit("::").next() {
+                    Some(last) if is_qualified => table::has_name(last) || screams(last),
+                    Some(last) => is_call || screams(last),
+                    None => false,
+                };
+                if matters
                     && !is_variable
-                    && written
-                        .rsplit("::")
-                        .next()
-                        .is_some_and(|last| !is_qualified || table::has_name(last))
                     && let Some(verdict) = self.verdict_of(&written)
                 {
                     self.report_path(verdict, tokens, &written);
@@ -242,6 +274,14 @@ impl Check<'_> {
             }
         }
     }
+}
+
+/// Whether there is no bracket in it, and so no call.
+pub(crate) fn is_flat(tokens: &TokenStream) -> bool {
+    !tokens
+        .clone()
+        .into_iter()
+        .any(|token| matches!(token, TokenTree::Group(_)))
 }
 
 fn is_dot(token: &TokenTree) -> bool {

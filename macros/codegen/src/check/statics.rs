@@ -14,7 +14,11 @@ const NUMBERS: &[&str] = &["i128", "i64", "isize", "u128", "u64", "usize"];
 
 /// `LIKE_THIS`, as statics and constants are written.
 pub(super) fn is_screaming(ident: &Ident) -> bool {
-    let name = ident.to_string();
+    screams(&ident.to_string())
+}
+
+/// The same of a word.
+pub(super) fn screams(name: &str) -> bool {
     name.chars().any(|character| character.is_ascii_uppercase())
         && !name.chars().any(|character| character.is_lowercase())
 }
@@ -55,7 +59,7 @@ impl Check<'_> {
     }
 
     /// `COUNTER.fetch_add(1, Ordering::Relaxed)`, `CACHE.with(|cache| ..)`
-    pub(super) fn static_method(&mut self, call: &ExprMethodCall) {
+    pub(super) fn static_method(&mut self, call: &ExprMethodCall, method: &str) {
         let Expr::Path(receiver) = &*call.receiver else {
             return;
         };
@@ -79,16 +83,16 @@ impl Check<'_> {
             return;
         }
         let takes_closure = matches!(call.args.first(), Some(Expr::Closure(_)));
-        if ATOMIC.iter().any(|method| call.method == method)
-            || (call.method == "load" || call.method == "store" || call.method == "swap")
+        if ATOMIC.contains(&method)
+            || (method == "load" || method == "store" || method == "swap")
                 && call.args.last().is_some_and(is_ordering)
         {
             self.report_static(receiver, &name);
         } else if takes_closure
-            && (call.method == "with"
-                || call.method == "try_with"
-                || call.method == "with_borrow"
-                || call.method == "with_borrow_mut")
+            && (method == "with"
+                || method == "try_with"
+                || method == "with_borrow"
+                || method == "with_borrow_mut")
         {
             self.report_thread_local(receiver, &name);
         }

@@ -141,13 +141,21 @@ impl Check<'_> {
         if call.method == "collect"
             && let Some(turbofish) = &call.turbofish
         {
-            return turbofish.args.iter().find_map(|argument| match argument {
-                GenericArgument::Type(ty) => self.type_of(ty).or_else(|| self.fallible(ty)),
-                _ => None,
-            });
+            return self.type_of_turbofish(turbofish);
         }
-        let same = SAME.iter().any(|method| call.method == method);
+        let same = SAME.contains(&call.method.to_string().as_str());
         same.then(|| self.type_of_expr(&call.receiver)).flatten()
+    }
+
+    /// `HashMap<..>` of `::<HashMap<..>>` and `::<Result<HashMap<..>, E>>`.
+    pub(super) fn type_of_turbofish(
+        &self,
+        turbofish: &syn::AngleBracketedGenericArguments,
+    ) -> Option<Ty> {
+        turbofish.args.iter().find_map(|argument| match argument {
+            GenericArgument::Type(ty) => self.type_of(ty).or_else(|| self.fallible(ty)),
+            _ => None,
+        })
     }
 
     /// `T` of `Result<T, E>` and `Option<T>`, which a `?` or an `unwrap` follows.

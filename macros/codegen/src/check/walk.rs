@@ -47,16 +47,17 @@ impl Check<'_> {
     }
 
     fn method_call(&mut self, call: &mut ExprMethodCall) {
-        self.note_order_free(call);
+        let method = call.method.to_string();
+        self.note_order_free(call, &method);
         let before = self.found;
         self.visit_expr_mut(&mut call.receiver);
         // One error is enough for `Instant::now().elapsed()`.
         if !self.is_reported(&call.receiver, self.found > before) {
-            self.denied_method(call);
-            self.hash_method(call);
-            self.static_method(call);
+            self.denied_method(call, &method);
+            self.hash_method(call, &method);
+            self.static_method(call, &method);
         }
-        let records = call.method == "record" && self.is_context(&call.receiver);
+        let records = method == "record" && self.is_context(&call.receiver);
         for (index, argument) in call.args.iter_mut().enumerate() {
             let outer = self.recording;
             self.recording |= records && index == 1;
@@ -65,8 +66,8 @@ impl Check<'_> {
         }
     }
 
-    fn denied_method(&mut self, call: &ExprMethodCall) {
-        for entry in table::methods(&call.method.to_string()) {
+    fn denied_method(&mut self, call: &ExprMethodCall, name: &str) {
+        for entry in table::methods(name) {
             let is_it = match entry.denied.kind {
                 Kind::TraitMethod => self.imports_trait(entry.denied.of),
                 _ => self.type_of_expr(&call.receiver) == Some(Ty::Known(entry.denied.of)),

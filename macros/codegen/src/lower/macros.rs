@@ -10,7 +10,7 @@ use syn::visit_mut::VisitMut;
 use syn::{Expr, Macro, Pat, Token};
 
 use super::Lowering;
-use crate::check::text;
+use crate::check::{is_flat, text};
 use crate::index::imported_from;
 
 /// Macros whose arguments are expressions with commas between them, `name = value` included.
@@ -104,6 +104,7 @@ impl Lowering<'_> {
             "join" | "try_join" => self.lower_join(call),
             "select" => self.lower_select(call),
             // Also without an await in it: `vec![ship(cx, 1), ship(cx, 2)]` names callees.
+            known if EXPRESSION_LISTS.contains(&known) && is_flat(&call.tokens) => {}
             known if EXPRESSION_LISTS.contains(&known) => self.lower_list(call),
             _ if !waits(call.tokens.clone()) => {}
             "matches" | "assert_matches" => self.lower_matches(call),
