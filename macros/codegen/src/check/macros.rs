@@ -178,7 +178,7 @@ impl Check<'_> {
             for arm in &mut arms.0 {
                 check.arm(&mut arm.future);
                 let begin = check.variables.begin();
-                check.variables.bind(&arm.pat);
+                check.variables.bind(&arm.pat, None);
                 check.visit_expr_mut(&mut arm.body);
                 check.variables.end(begin);
             }

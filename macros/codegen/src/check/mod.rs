@@ -30,7 +30,9 @@ use crate::names::Names;
 use crate::parse::Body;
 
 pub(crate) use self::macros::is_flat;
-pub(crate) use self::opt_out::{is_opt_out, misplaced as misplaced_opt_out, outside_of_a_function};
+pub(crate) use self::opt_out::{
+    is_opt_out, misplaced as misplaced_opt_out, not_needed_in, outside_of_a_function,
+};
 pub use self::rules::{Denied, Kind, Rule, rules};
 
 /// The line of an error that names the page about it.

@@ -1,14 +1,17 @@
 //! `#[allow_nondeterminism(clock, reason = "..")]`: read, used, and replaced by what the runtime needs.
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
+use syn::visit::Visit;
 use syn::{Attribute, Expr, LitStr, Meta, Stmt, Token, parse_quote, parse_quote_spanned};
 
 use super::{Check, rules, text};
 use crate::errors::Errors;
+use crate::parse::Body;
 use crate::suggest::closest;
 
 pub(crate) const NAME: &str = "allow_nondeterminism";
@@ -248,6 +251,58 @@ pub(crate) fn outside_of_a_function(item: TokenStream) -> TokenStream {
     let mut tokens = item;
     tokens.extend(errors.into_tokens());
     tokens
+}
+
+/// Takes the opt-outs out of the body of an activity, which may do all that they allow.
+pub(crate) fn not_needed_in(body: &mut Body, errors: &mut Errors) {
+    struct Search(bool);
+    impl Visit<'_> for Search {
+        fn visit_attribute(&mut self, attr: &Attribute) {
+            self.0 |= is_opt_out(attr);
+        }
+    }
+    let Body::Parsed(block) = body else {
+        return;
+    };
+    let mut search = Search(false);
+    search.visit_block(block);
+    if search.0 {
+        let stripped = stripped(block.to_token_stream(), errors);
+        if let Ok(parsed) = syn::parse2(stripped) {
+            *block = parsed;
+        }
+    }
+}
+
+/// `tokens` without opt-outs, each of which is reported.
+fn stripped(tokens: TokenStream, errors: &mut Errors) -> TokenStream {
+    let mut kept: Vec<TokenTree> = Vec::new();
+    for token in tokens {
+        let TokenTree::Group(group) = &token else {
+            kept.push(token);
+            continue;
+        };
+        let is_attribute = group.delimiter() == Delimiter::Bracket
+            && matches!(kept.last(), Some(TokenTree::Punct(punct)) if punct.as_char() == '#')
+            && names_opt_out(group.stream());
+        if is_attribute {
+            let hash = kept.pop();
+            let wrong = "an activity needs no opt-out: it may do all that a workflow may not";
+            errors.under(quote!(#hash #token), text("D120", wrong, &["remove it"]));
+        } else {
+            let mut inside = Group::new(group.delimiter(), stripped(group.stream(), errors));
+            inside.set_span(group.span());
+            kept.push(inside.into());
+        }
+    }
+    kept.into_iter().collect()
+}
+
+/// `path::allow_nondeterminism(..)`
+fn names_opt_out(attr: TokenStream) -> bool {
+    attr.into_iter()
+        .take_while(|token| !matches!(token, TokenTree::Group(_)))
+        .any(|token| matches!(token, TokenTree::Ident(ident) if ident == NAME))
 }
 
 enum Part {

@@ -201,7 +201,7 @@ impl Check<'_> {
                     self.bind(elem, ty, init);
                 }
             }
-            pat => self.variables.bind(pat),
+            pat => self.variables.bind(pat, None),
         }
     }
 }

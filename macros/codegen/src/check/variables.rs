@@ -38,24 +38,27 @@ impl Variables {
         self.all.push((name, ty));
     }
 
-    /// Adds what a pattern binds. Where it takes something apart, nothing is known of the parts.
-    pub(super) fn bind(&mut self, pat: &Pat) {
+    /// Adds what a pattern binds, each with `ty`.
+    pub(super) fn bind(&mut self, pat: &Pat, ty: Option<Ty>) {
         match pat {
             Pat::Ident(pat) => {
-                self.add(pat.ident.to_string(), None);
+                self.add(pat.ident.to_string(), ty);
                 if let Some((_, inner)) = &pat.subpat {
-                    self.bind(inner);
+                    self.bind(inner, ty);
                 }
             }
-            Pat::Guard(pat) => self.bind(&pat.pat),
-            Pat::Or(pat) => pat.cases.iter().for_each(|case| self.bind(case)),
-            Pat::Paren(pat) => self.bind(&pat.pat),
-            Pat::Reference(pat) => self.bind(&pat.pat),
-            Pat::Slice(pat) => pat.elems.iter().for_each(|elem| self.bind(elem)),
-            Pat::Struct(pat) => pat.fields.iter().for_each(|field| self.bind(&field.pat)),
-            Pat::Tuple(pat) => pat.elems.iter().for_each(|elem| self.bind(elem)),
-            Pat::TupleStruct(pat) => pat.elems.iter().for_each(|elem| self.bind(elem)),
-            Pat::Type(pat) => self.bind(&pat.pat),
+            Pat::Guard(pat) => self.bind(&pat.pat, ty),
+            Pat::Or(pat) => pat.cases.iter().for_each(|case| self.bind(case, ty)),
+            Pat::Paren(pat) => self.bind(&pat.pat, ty),
+            Pat::Reference(pat) => self.bind(&pat.pat, ty),
+            Pat::Slice(pat) => pat.elems.iter().for_each(|elem| self.bind(elem, ty)),
+            Pat::Struct(pat) => pat
+                .fields
+                .iter()
+                .for_each(|field| self.bind(&field.pat, ty)),
+            Pat::Tuple(pat) => pat.elems.iter().for_each(|elem| self.bind(elem, ty)),
+            Pat::TupleStruct(pat) => pat.elems.iter().for_each(|elem| self.bind(elem, ty)),
+            Pat::Type(pat) => self.bind(&pat.pat, ty),
             _ => {}
         }
     }

@@ -147,12 +147,11 @@ impl VisitMut for Check<'_> {
             }
         }
         let init = local.init.as_ref().map(|init| &*init.expr);
-        match (&local.pat, init) {
-            (Pat::Ident(pat), Some(init)) if self.is_reported(init, self.found > before) => {
-                self.variables
-                    .add(pat.ident.to_string(), Some(Ty::Reported));
-            }
-            _ => self.bind(&local.pat, None, init),
+        if init.is_some_and(|init| self.is_reported(init, self.found > before)) {
+            // Both ends of a channel, say.
+            self.variables.bind(&local.pat, Some(Ty::Reported));
+        } else {
+            self.bind(&local.pat, None, init);
         }
     }
 
@@ -222,13 +221,13 @@ impl VisitMut for Check<'_> {
         let opt_outs = self.enter_opt_outs(Some(&mut arm.attrs));
         self.nested(|check| {
             if let Pat::Guard(guarded) = &mut arm.pat {
-                check.variables.bind(&guarded.pat);
+                check.variables.bind(&guarded.pat, None);
                 check.visit_expr_mut(&mut guarded.guard);
                 if opt_outs > 0 {
                     *guarded.guard = check.allowed(&guarded.guard);
                 }
             } else {
-                check.variables.bind(&arm.pat);
+                check.variables.bind(&arm.pat, None);
             }
             check.visit_expr_mut(&mut arm.body);
             if opt_outs > 0 {

@@ -6,6 +6,7 @@ use syn::{Path, Token};
 
 use super::{Named, associated_types, code_signature, internal, prescribed, unpacked};
 use crate::attributes::ItemAttributes;
+use crate::check::not_needed_in;
 use crate::errors::Errors;
 use crate::lower::respanned;
 use crate::options::ActivityOptions;
@@ -26,6 +27,7 @@ pub(super) fn expand(
         output,
         broken,
     } = Entry::check(Kind::Activity, &function.sig, errors);
+    let mut body = std::mem::replace(&mut function.body, Body::Missing);
     let named = Named::new(
         &options.krate,
         &function,
@@ -40,7 +42,8 @@ pub(super) fn expand(
         ..
     } = &named;
     let cfg = &attributes.cfg;
-    if let Body::Opaque(_, error) = &function.body {
+    not_needed_in(&mut body, errors);
+    if let Body::Opaque(_, error) = &body {
         errors.take(error.clone());
     }
 
@@ -53,10 +56,10 @@ pub(super) fn expand(
     };
     let constant = options.constant();
     let states = match context.as_ref().and_then(|context| context.name.as_ref()) {
-        Some(context) => states::of(context, function.body.statements(), &options.states),
+        Some(context) => states::of(context, body.statements(), &options.states),
         None => options.states.clone(),
     };
-    let (prescribed, code_attributes, body) = (prescribed(), &attributes.code, &function.body);
+    let (prescribed, code_attributes) = (prescribed(), &attributes.code);
     let signature = code_signature(&function, Ident::new("run", ident.span()), asyncness);
 
     let (acx, input) = (internal("acx"), internal("input"));
