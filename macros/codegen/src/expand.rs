@@ -35,7 +35,7 @@ pub(crate) fn workflow(attr: TokenStream, item: TokenStream) -> TokenStream {
                     &mut function.body,
                     errors,
                 );
-                as_written(function)
+                as_written(*function)
             }
         }
     })
@@ -46,7 +46,7 @@ pub(crate) fn activity(attr: TokenStream, item: TokenStream) -> TokenStream {
         let options = ActivityOptions::parse(attr, errors);
         match misplaced(Kind::Activity, function, errors) {
             Ok(function) => activity::expand(&options, function, errors),
-            Err(function) => as_written(function),
+            Err(function) => as_written(*function),
         }
     })
 }
@@ -145,7 +145,11 @@ fn what_it_is(item: TokenStream) -> Option<(TokenTree, &'static str)> {
 
 /// A method, or a function without a body: types cannot be declared where it stands, so it is
 /// emitted as it was written.
-fn misplaced(kind: Kind, function: Function, errors: &mut Errors) -> Result<Function, Function> {
+fn misplaced(
+    kind: Kind,
+    function: Function,
+    errors: &mut Errors,
+) -> Result<Function, Box<Function>> {
     if let Some(receiver) = function.sig.receiver() {
         errors.under(
             receiver,
@@ -167,7 +171,7 @@ fn misplaced(kind: Kind, function: Function, errors: &mut Errors) -> Result<Func
     } else {
         return Ok(function);
     }
-    Err(function)
+    Err(Box::new(function))
 }
 
 fn as_written(function: Function) -> TokenStream {

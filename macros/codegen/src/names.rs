@@ -173,7 +173,7 @@ impl Names {
         };
         match (first, rest) {
             ("crate" | "$crate" | "Self", _) => return Meaning::Own,
-            ("self" | "super", Some(rest)) => return self.from_module(from, first, rest, steps),
+            ("self" | "super", Some(rest)) => return self.in_module(from, first, rest, steps),
             _ => {}
         }
         let mut candidates = Vec::new();
@@ -257,7 +257,7 @@ impl Names {
     }
 
     /// `self::rest` or `super::rest`.
-    fn from_module(&self, from: From, first: &str, rest: &str, steps: usize) -> Meaning {
+    fn in_module(&self, from: From, first: &str, rest: &str, steps: usize) -> Meaning {
         let (Some((file, at)), false) =
             (&self.file, matches!(from, From::Only(_)) && first == "self")
         else {

@@ -116,3 +116,52 @@ fn formatted(expanded: TokenStream) -> String {
     let file = syn::parse_file(&expanded.to_string()).unwrap();
     prettyplease::unparse(&file)
 }
+
+#[test]
+fn opt_outs() {
+    insta::assert_snapshot!(durable(
+        "",
+        "
+        async fn helper(cx: &Cx, map: HashMap<u8, u8>) -> Result<u64, Error> {
+            #[allow_nondeterminism(clock, reason = \"only for a log line\")]
+            let begun = Instant::now();
+            #[allow_nondeterminism(output, reason = \"for debugging\")]
+            println!(\"{begun:?}\");
+            #[allow_nondeterminism(hash_order, reason = \"a sum\")]
+            for n in map.values() {
+                sum += ship(cx, n).await?;
+            }
+            #[allow_nondeterminism(env, reason = \"never read\")]
+            sum += std::env::args().count();
+            ship(cx, #[allow_nondeterminism(env, reason = \"never read\")] std::env::args().count()).await?;
+            match sum {
+                #[allow_nondeterminism(random, reason = \"any is good\")]
+                n if rand::random() => rand::random(),
+                _ => {}
+            }
+            #[allow_nondeterminism(statics, reason = \"never read\")]
+            static COUNT: AtomicU64 = AtomicU64::new(0);
+            let s = S {
+                #[allow_nondeterminism(random, reason = \"any is good\")]
+                at: rand::random(),
+            };
+            #[allow_nondeterminism(clock, reason = \"only for a log line\")]
+            Ok(begun.elapsed().as_secs())
+        }
+        ",
+    ));
+}
+
+#[test]
+fn a_durable_function_that_waits_for_nothing() {
+    insta::assert_snapshot!(durable(
+        "",
+        "
+        /// Adds.
+        pub(crate) const fn helper<'a, T: Data>(&self, mut a: u8, b: &'a str) -> u8 {
+            a += 1;
+            a
+        }
+        ",
+    ));
+}

@@ -68,6 +68,10 @@ impl Check<'_> {
     /// Leaves them, and reports what was not needed.
     pub(super) fn leave_opt_outs(&mut self, count: usize) {
         for opt_out in self.opt_outs.split_off(self.opt_outs.len() - count) {
+            if !self.names.file_is_known() {
+                // So something may be that is not seen.
+                continue;
+            }
             for Category { written, .. } in opt_out.categories.iter().filter(|known| !known.used) {
                 let wrong = format!("nothing here is `{written}`: remove this");
                 let help = "if a function that is called here does it, put `#[durable]` on that function, and this inside of it";

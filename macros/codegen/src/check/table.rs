@@ -147,6 +147,12 @@ const DISTINCTIVE_TYPES: &[(&str, &str)] = &[
     ("SystemTime", "std::time::SystemTime"),
 ];
 
+/// Likewise, where nothing is known of the file.
+const LIKELY_TYPES: &[(&str, &str)] = &[
+    ("Instant", "std::time::Instant"),
+    ("Path", "std::path::Path"),
+];
+
 /// The path under which the rules know it.
 fn canonical(path: &str) -> Cow<'_, str> {
     let mut path = Cow::Borrowed(path);
@@ -215,10 +221,12 @@ pub(super) fn a_type(path: &str) -> Option<&'static str> {
 }
 
 /// What a type means whose beginning is not known.
-pub(super) fn type_by_name(path: &str) -> Option<&'static str> {
+pub(super) fn type_by_name(path: &str, file_is_known: bool) -> Option<&'static str> {
     let last = path.rsplit("::").next()?;
+    let likely = if file_is_known { &[] } else { LIKELY_TYPES };
     DISTINCTIVE_TYPES
         .iter()
+        .chain(likely)
         .find(|(known, _)| *known == last)
         .and_then(|(_, full)| a_type(full))
 }

@@ -1,5 +1,7 @@
 //! What is found in a file, and what is not.
 
+#![allow(clippy::unwrap_used)]
+
 use std::fmt::Write;
 use std::sync::Arc;
 

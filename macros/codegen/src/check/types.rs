@@ -71,7 +71,7 @@ impl Check<'_> {
             Meaning::Path(full) => table::a_type(&full),
             Meaning::Unknown(globs) => table::a_type(path)
                 .or_else(|| globs.iter().find_map(|full| table::a_type(full)))
-                .or_else(|| table::type_by_name(path)),
+                .or_else(|| table::type_by_name(path, self.names.file_is_known())),
             Meaning::Own | Meaning::Static | Meaning::ThreadLocal => None,
         }
     }

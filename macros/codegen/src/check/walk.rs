@@ -7,7 +7,7 @@ use syn::{
 
 use super::rules::Kind;
 use super::table;
-use super::variables::{Ty, Variables};
+use super::variables::Ty;
 use super::{Check, attrs, opt_out};
 use crate::names::{Name, Scope};
 
@@ -17,7 +17,7 @@ const ON_ITS_OWN: &[&str] = &["activity", "durable", "workflow", "test"];
 impl Check<'_> {
     /// A whole function: its parameters and its body.
     pub(super) fn function(&mut self, sig: &Signature, block: &mut Block) {
-        let outer = std::mem::replace(&mut self.variables, Variables::default());
+        let outer = std::mem::take(&mut self.variables);
         for argument in &sig.inputs {
             if let FnArg::Typed(argument) = argument {
                 self.bind(&argument.pat, Some(&argument.ty), None);
