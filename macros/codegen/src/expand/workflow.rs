@@ -72,7 +72,7 @@ pub(super) fn expand(
         Some(context) if !broken => {
             let unpacked = unpacked(&inputs, &input);
             let arguments = inputs.passed_on();
-            let cx = if context.borrowed {
+            let handed_over = if context.borrowed {
                 quote_spanned!(context.span=> #cx)
             } else {
                 quote_spanned!(context.span=> ::core::clone::Clone::clone(#cx))
@@ -81,7 +81,7 @@ pub(super) fn expand(
             quote! {
                 fn body(#cx: &'static #krate::Cx, #input: Self::Input) -> impl ::core::future::Future<Output = Self::Output> {
                     #unpacked
-                    #code(#cx, #arguments)
+                    #code(#handed_over, #arguments)
                 }
             }
         }
