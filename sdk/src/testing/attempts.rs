@@ -221,7 +221,8 @@ impl Driver {
         last: bool,
     ) -> Result<(), TestFailure> {
         let now = self.now;
-        let Some(task) = self.runs[run].tasks.get_mut(&operation) else {
+        let tested = &mut self.runs[run];
+        let Some(task) = tested.tasks.get_mut(&operation) else {
             return Ok(());
         };
         let attempts = task.attempt;
@@ -241,10 +242,12 @@ impl Driver {
             return Ok(());
         }
         let bounded = retry.attempts.is_some() || task.options.timeout.is_some();
-        if attempts >= MOST || (self.hurrying && !bounded && attempts >= MOST_BY_ITSELF) {
+        // Nobody waits for what a run has left behind.
+        let hurrying = self.hurrying && tested.end.is_none();
+        if attempts >= MOST || (hurrying && !bounded && attempts >= MOST_BY_ITSELF) {
             return Err(TestFailure::Endless(Box::new(Endless {
                 activity: task.activity.clone(),
-                run: self.runs[run].recording.run.clone(),
+                run: tested.recording.run.clone(),
                 attempts,
                 last: said,
             })));

@@ -50,8 +50,10 @@
 //! `perennial = { version = "..", features = ["testing"] }` under `[dev-dependencies]`.
 
 mod attempts;
+mod body;
 mod diverged;
 mod draws;
+mod drive;
 mod driver;
 mod export;
 mod failure;
@@ -70,6 +72,7 @@ mod snapshot;
 mod suggest;
 mod test_run;
 
+pub use body::{TestResult, failure_of, test};
 pub use diverged::Diverged;
 pub use failure::{Endless, NotMocked, TestFailure, TouchedIn, Waiting};
 pub use files::{NotSaved, save_history};
@@ -83,4 +86,4 @@ pub use report::{Changed, Report};
 pub use run::Run;
 pub use sandbox::{Sandbox, Touched, World, sandbox, set_sandbox};
 pub use snapshot::Snapshot;
-pub use test_run::{TestResult, TestRun, failure_of, test};
+pub use test_run::TestRun;

@@ -3,10 +3,10 @@
 use std::fmt;
 use std::marker::PhantomData;
 
+use super::drive::{drive_to_the_end, fail};
 use super::driver::Shared;
 use super::failure::TestFailure;
 use super::recorded::Recorded;
-use super::test_run::{drive_to_the_end, fail};
 use crate::history::History;
 use crate::{Data, RunId, Workflow, WorkflowResult};
 

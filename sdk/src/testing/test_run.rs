@@ -3,12 +3,13 @@
 use std::any::Any;
 use std::cell::RefCell;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
+use std::panic::Location;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::attempts::settle;
+use super::drive::{drive, fail, move_to};
 use super::driver::{Answering, Driver, Shared};
 use super::failure::TestFailure;
 use super::mock::{Answer, Mock, MockState, answer_of};
@@ -24,7 +25,7 @@ use crate::{
 type InputOf<F, M> = <<F as ActivityFn<M>>::A as Activity>::Input;
 type OutputOf<F, M> = <<F as ActivityFn<M>>::A as Activity>::Output;
 
-/// A test of workflows, at work. [`#[perennial::test]`](macro@crate::test) and [`test`] make one.
+/// A test of workflows, at work. [`#[perennial::test]`](macro@crate::test) and [`test`](super::test()) make one.
 ///
 /// What lets workflows run ([`start`](Self::start), [`advance`](Self::advance), [`Run::result`]) panics when
 /// the test fails; the text is that of a [`TestFailure`]. A test that has failed stays so.
@@ -36,7 +37,7 @@ impl TestRun {
     /// When the clock of each test begins: 2000-01-01T00:00:00Z.
     pub const BEGIN: Timestamp = Timestamp::from_millis(946_684_800_000);
 
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let driver = Driver::new(Self::BEGIN);
         Self {
             shared: Rc::new(RefCell::new(driver)),
@@ -278,7 +279,7 @@ impl TestRun {
 
     /// The checks at the end of a test.
     #[track_caller]
-    fn finish(&self) {
+    pub(super) fn finish(&self) {
         let checked = drive(&self.shared, |shared| {
             shared.borrow_mut().last_replays()?;
             let driver = shared.borrow();
@@ -297,6 +298,11 @@ impl TestRun {
             fail(&self.shared, failure);
         }
     }
+
+    /// Why the kit has let it fail.
+    pub(super) fn failure(&self) -> Option<TestFailure> {
+        self.shared.borrow().failure.clone()
+    }
 }
 
 impl fmt::Debug for TestRun {
@@ -305,131 +311,5 @@ impl fmt::Debug for TestRun {
             .field("now", &self.now())
             .field("report", &self.report())
             .finish_non_exhaustive()
-    }
-}
-
-/// Lets the test fail, here and from now on.
-#[track_caller]
-pub(super) fn fail(shared: &Shared, failure: TestFailure) -> ! {
-    let text = failure.to_string();
-    if let Ok(mut driver) = shared.try_borrow_mut() {
-        driver.failure.get_or_insert(failure);
-    }
-    panic!("{text}")
-}
-
-/// Does something with the driver, unless the test has failed.
-fn drive<T>(
-    shared: &Shared,
-    what: impl FnOnce(&Shared) -> Result<T, TestFailure>,
-) -> Result<T, TestFailure> {
-    let failure = shared.borrow().failure.clone();
-    failure.map_or_else(|| what(shared), Err)
-}
-
-fn move_to(shared: &Shared, time: Timestamp) -> Result<(), TestFailure> {
-    {
-        let mut driver = shared.borrow_mut();
-        driver.now = driver.now.max(time);
-    }
-    settle(shared)
-}
-
-/// Moves the clock until the run has ended.
-pub(super) fn drive_to_the_end(shared: &Shared, index: usize) -> Result<(), TestFailure> {
-    drive(shared, |shared| {
-        settle(shared)?;
-        loop {
-            let next = {
-                let driver = shared.borrow();
-                if driver.runs[index].end.is_some() {
-                    return Ok(());
-                }
-                match driver.next_time() {
-                    Some(next) if driver.auto_advance => next,
-                    _ => return Err(driver.waiting(index)),
-                }
-            };
-            shared.borrow_mut().hurrying = true;
-            let moved = move_to(shared, next);
-            shared.borrow_mut().hurrying = false;
-            moved?;
-        }
-    })
-}
-
-/// What the body of a test returns: nothing, or a `Result`.
-#[diagnostic::on_unimplemented(
-    message = "a test of the kit cannot return `{Self}`",
-    label = "expected nothing or a `Result`"
-)]
-pub trait TestResult: sealed::Sealed {
-    #[doc(hidden)]
-    fn is_failure(&self) -> bool;
-}
-
-mod sealed {
-    pub trait Sealed {}
-    impl Sealed for () {}
-    impl<T, E> Sealed for Result<T, E> {}
-}
-
-impl TestResult for () {
-    fn is_failure(&self) -> bool {
-        false
-    }
-}
-
-impl<T, E> TestResult for Result<T, E> {
-    fn is_failure(&self) -> bool {
-        self.is_err()
-    }
-}
-
-/// Runs the body of a test and then the checks at its end. It is what
-/// [`#[perennial::test]`](macro@crate::test) makes of a function, for where an attribute cannot be used.
-///
-/// The checks at the end do not run where the body panics or returns an error: then the test has failed.
-///
-/// # Panics
-///
-/// When the test fails ([`TestFailure`]).
-///
-/// ```
-/// # use perennial::prelude::*;
-/// # #[workflow]
-/// # async fn wait(cx: &Cx) -> Result<(), Error> { Ok(cx.sleep(days(7)).await?) }
-/// perennial::testing::test(|t| {
-///     let run = t.start(wait, ());
-///     t.advance(days(6));
-///     assert!(!run.is_finished());
-///     t.advance(days(1));
-///     assert!(run.is_finished());
-/// });
-/// ```
-#[track_caller]
-pub fn test<R: TestResult>(body: impl FnOnce(&mut TestRun) -> R) -> R {
-    let mut t = TestRun::new();
-    let result = body(&mut t);
-    if !result.is_failure() {
-        t.finish();
-    }
-    result
-}
-
-/// Runs the body of a test as [`test`] does, and gives why the kit lets it fail; `None` where it does not. A
-/// panic of the body's own goes on.
-///
-/// For those who test what they have built on the kit.
-pub fn failure_of(body: impl FnOnce(&mut TestRun)) -> Option<TestFailure> {
-    let mut t = TestRun::new();
-    let ended = catch_unwind(AssertUnwindSafe(|| {
-        body(&mut t);
-        t.finish();
-    }));
-    let failure = t.shared.borrow().failure.clone();
-    match (failure, ended) {
-        (None, Err(payload)) => resume_unwind(payload),
-        (failure, _) => failure,
     }
 }

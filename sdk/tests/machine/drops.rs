@@ -242,6 +242,9 @@ fn a_cx_that_was_carried_out_of_its_workflow_does_nothing() {
         static CARRIED: std::cell::RefCell<Option<(Cx, perennial::Sleep)>> =
             const { std::cell::RefCell::new(None) };
     }
+    fn carry_out(cx: &Cx, sleep: perennial::Sleep) {
+        CARRIED.set(Some((cx.clone(), sleep)));
+    }
     #[workflow]
     async fn flow(cx: &Cx) -> Result<(), Error> {
         let mut sleep = Box::pin(cx.sleep(days(1)));
@@ -249,7 +252,7 @@ fn a_cx_that_was_carried_out_of_its_workflow_does_nothing() {
             _ = &mut sleep => {},
             _ = cx.sleep(seconds(1)) => {},
         }
-        CARRIED.set(Some((cx.clone(), *std::pin::Pin::into_inner(sleep))));
+        carry_out(cx, *std::pin::Pin::into_inner(sleep));
         cx.sleep(seconds(1)).await?;
         Ok(())
     }

@@ -193,6 +193,29 @@ fn an_activity_that_fails_for_ever_does_not_stop_the_clock() {
     }));
 }
 
+#[workflow]
+async fn leaves_it_behind(cx: &Cx) -> Result<(), Error> {
+    select! {
+        _ = notify(cx, "Ada".into(), "hello".into()) => Ok(()),
+        _ = cx.sleep(days(1)) => Ok(()),
+    }
+}
+
+#[workflow]
+async fn wait(cx: &Cx) -> Result<(), Error> {
+    Ok(cx.sleep(days(9)).await?)
+}
+
+#[perennial::test]
+fn what_a_run_has_left_behind_may_fail_for_ever(t: &mut TestRun) {
+    let notified = t.mock(notify, |_| Err(Failure::transient("no connection")));
+    let left = t.start(leaves_it_behind, ());
+    t.advance(days(1));
+    assert!(left.is_finished());
+    t.start(wait, ()).result().unwrap();
+    assert!(notified.calls().len() > 10_000);
+}
+
 #[perennial::test]
 fn it_may_fail_for_a_week_where_the_test_moves_the_clock(t: &mut TestRun) {
     let notified = t.mock(notify, |_| Err(Failure::transient("no connection")));

@@ -121,7 +121,7 @@ fn rw31_4_the_workflow_is_told_nothing_of_it() {
 }
 
 #[perennial::test]
-fn rw31_3_what_is_left_over_at_the_end_is_in_the_history(t: &mut TestRun) {
+fn what_a_run_leaves_open_at_its_end_is_in_the_history(t: &mut TestRun) {
     let mock = t.mock(notify, |_| Ok(())).takes(days(2));
     let run = t.start(selects, ());
     assert_eq!(run.result().unwrap(), 2);
