@@ -250,11 +250,11 @@ impl WorkflowDefinition {
     }
 }
 
-/// One workflow, `fulfil`, or several, `(fulfil, refund)`: a tuple of up to twelve.
+/// One workflow, `fulfil`, or several, `(fulfil, refund)`: a tuple of up to twelve, which may be tuples again.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is neither a workflow nor a tuple of workflows",
     label = "expected a workflow's name or a tuple such as `(fulfil, refund)`, of at most twelve",
-    note = "`#[workflow]` makes a workflow of a function"
+    note = "`#[workflow]` makes a workflow of a function; more than twelve go into tuples of tuples"
 )]
 pub trait WorkflowSet<M> {
     /// Their definitions.
@@ -271,9 +271,11 @@ impl<F: WorkflowFn<M>, M> WorkflowSet<fn(M)> for F {
 macro_rules! workflow_set {
     ($($f:ident $m:ident)*) => {
         #[diagnostic::do_not_recommend]
-        impl<$($f: WorkflowFn<$m>, $m),*> WorkflowSet<($($m,)*)> for ($($f,)*) {
+        impl<$($f: WorkflowSet<$m>, $m),*> WorkflowSet<($($m,)*)> for ($($f,)*) {
+            #[allow(non_snake_case)]
             fn definitions(&self) -> Vec<WorkflowDefinition> {
-                vec![$(WorkflowDefinition::of::<$f::W>()),*]
+                let ($($f,)*) = self;
+                [$($f.definitions()),*].concat()
             }
         }
     };

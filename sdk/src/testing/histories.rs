@@ -138,6 +138,15 @@ struct Check {
 
 impl Check {
     fn folder(&mut self, folder: &Path) {
+        let mut names = BTreeSet::new();
+        if let Some(twice) = self
+            .workflows
+            .iter()
+            .find(|known| !names.insert(known.name))
+        {
+            let workflow = twice.name;
+            return self.misfit("", None, Unfit::SameName { workflow });
+        }
         let mut files = Vec::new();
         if let Err(error) = collect(folder, &mut BTreeSet::new(), &mut files) {
             let error = error.to_string();

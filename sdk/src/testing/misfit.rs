@@ -27,6 +27,11 @@ pub enum Unfit {
     },
     /// The folder has no histories.
     Empty,
+    /// Two of the workflows that were given have the same name.
+    SameName {
+        /// The name.
+        workflow: &'static str,
+    },
     /// The file cannot be read.
     Io {
         /// What the system said.
@@ -73,6 +78,11 @@ impl fmt::Display for Unfit {
                 "the folder has no histories: no file in it ends in `.json` or `.jsonl`, so that nothing was \
                  checked\n\n\
                  help: `perennial::testing::save_history(&run, \"..\")` makes the first file",
+            ),
+            Self::SameName { workflow } => write!(
+                f,
+                "two of the workflows that were given have the name `{workflow}`, so that nothing was checked\n\n\
+                 help: give the one that is released"
             ),
             Self::Io { error } => write!(f, "the file cannot be read: {error}"),
             Self::NotAHistory(error) => write!(

@@ -48,14 +48,17 @@ impl fmt::Display for Difference {
 
 fn normal(json: Json) -> Json {
     match json {
-        // serde_json keeps the members of an object sorted.
-        Json::Object(members) => Json::Object(
-            members
+        // serde_json keeps the members of an object sorted, unless another crate of the program has it built
+        // to keep their order (`preserve_order`).
+        Json::Object(members) => {
+            let mut members: Vec<_> = members
                 .into_iter()
                 .filter(|(_, v)| !v.is_null())
                 .map(|(k, v)| (k, normal(v)))
-                .collect(),
-        ),
+                .collect();
+            members.sort_by(|(a, _), (b, _)| a.cmp(b));
+            Json::Object(members.into_iter().collect())
+        }
         Json::Array(items) => Json::Array(items.into_iter().map(normal).collect()),
         other => other,
     }

@@ -40,6 +40,9 @@ fn a_folder_of_histories_fits_the_code_that_wrote_them() {
     fill(&folder);
     let checked = check_histories(&folder, (v1::fulfil, v1::refund));
     insta::assert_snapshot!(checked, @"3 histories in 3 files fit this code, 1 of them unfinished; what fits was replayed again on fresh threads, with other hash keys alone (link `perennial-sandbox` to change the clock and random bytes too)");
+    // Tuples may hold tuples, where there are more than twelve.
+    let nested = check_histories(&folder, ((v1::refund,), (v1::fulfil, v2::unrelated)));
+    assert_eq!(nested.histories, 3);
     // One workflow needs no tuple.
     fs::remove_file(folder.join("refund-v1.json")).unwrap();
     assert_eq!(check_histories(&folder, v1::fulfil).histories, 2);
@@ -103,5 +106,7 @@ fn a_test_that_checks_nothing_does_not_pass() {
     fs::write(folder.join("README.md"), "No histories.\n").unwrap();
     let empty = replay_folder(&folder, v1::fulfil).unwrap_err();
     let missing = replay_folder("tests/historeis", v1::fulfil).unwrap_err();
-    insta::assert_snapshot!([empty, missing].map(portable).join("\n---\n"));
+    fill(&folder);
+    let twice = replay_folder(&folder, (v1::fulfil, v1::refund, v2::fulfil)).unwrap_err();
+    insta::assert_snapshot!([empty, missing, twice].map(portable).join("\n---\n"));
 }

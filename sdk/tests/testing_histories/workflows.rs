@@ -130,4 +130,10 @@ pub mod v2 {
         give_back(cx, format!("receipt {receipt}")).await?;
         Ok(())
     }
+
+    #[workflow]
+    pub async fn unrelated(cx: &Cx) -> Result<(), Error> {
+        let _ = cx;
+        Ok(())
+    }
 }
