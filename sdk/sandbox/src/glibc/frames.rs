@@ -203,3 +203,68 @@ fn located(location: &str, here: &Path) -> String {
         Err(_) => location.to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BACKTRACE: &str = "   0: clock_gettime
+             at /somewhere/hooks/clock.rs:59:5
+   1: std::time::SystemTime::now
+             at /rustc/59807616e1fa/library/std/src/time.rs:633:19
+      now<chrono::Utc>
+             at /root/.cargo/registry/src/index.crates.io-1949cf/chrono-0.4.45/src/offset/utc.rs:84:19
+   2: shop::_::__body::{{closure}}
+             at ./src/orders.rs:31:9
+   3: shop::_::<impl perennial::workflow::Workflow for shop::order>::body::{{closure}}
+             at ./src/orders.rs:28:1
+  10: <unknown>
+";
+
+    #[test]
+    fn frames_are_read_and_shown() {
+        let frames = parse(BACKTRACE, Path::new("/home/shop"));
+        let here = Path::new("/home/shop");
+        let shown: Vec<_> = frames.iter().map(|frame| frame.shown(here)).collect();
+        insta::assert_snapshot!(shown.join("\n"));
+    }
+
+    #[test]
+    fn each_frame_is_somebodys() {
+        let frames = parse(BACKTRACE, Path::new("/home/shop"));
+        let owners: Vec<_> = frames.iter().map(Frame::owner).collect();
+        assert_eq!(
+            owners,
+            [
+                Owner::Other,
+                Owner::Standard,
+                Owner::Other,
+                Owner::Other,
+                Owner::Other,
+                Owner::Unknown
+            ]
+        );
+        let workflows: Vec<_> = frames.iter().filter_map(Frame::workflow).collect();
+        assert_eq!(workflows, ["shop::order"]);
+        assert!(frames[1].is_in_standard("time") && !frames[2].is_in_standard("time"));
+    }
+
+    #[test]
+    fn the_crate_is_that_of_the_file_or_of_the_method() {
+        let library = |name: &str| {
+            let (name, location) = (name.to_owned(), String::new());
+            Frame { name, location }.library()
+        };
+        assert_eq!(library("shop::orders::ship"), "shop");
+        assert_eq!(library("<shop::Order as core::fmt::Display>::fmt"), "shop");
+        assert_eq!(
+            library("<&mut dyn shop::Ship as core::fmt::Debug>::fmt"),
+            "shop"
+        );
+        assert_eq!(library("<T as perennial::Data>::to_value"), "perennial");
+        assert_eq!(library("getenv"), "");
+        assert_eq!(library("poll<shop::Order>"), "");
+        let frames = parse(BACKTRACE, Path::new("/"));
+        assert_eq!(frames[2].library(), "chrono");
+    }
+}

@@ -108,11 +108,11 @@ impl<'a> Stack<'a> {
     }
 
     /// The frames of the standard library that lead to the call, and the one that they were called from.
-    fn entered(&self) -> (Option<&'a Frame>, Option<&'a Frame>) {
+    fn entered(&self) -> (&'a [Frame], Option<&'a Frame>) {
         let is_standard = |frame: &&Frame| frame.owner() == Owner::Standard;
         let inner = self.frames.iter().take_while(is_standard).count();
-        let outermost = inner.checked_sub(1).and_then(|last| self.frames.get(last));
-        (outermost, self.frames.get(inner))
+        let standard = self.frames.get(..inner).unwrap_or_default();
+        (standard, self.frames.get(inner))
     }
 
     /// Whether the call is none of the workflow's.
@@ -128,8 +128,8 @@ impl<'a> Stack<'a> {
 
     /// The rule that speaks of what the user called, where `rule` is that of a call far below.
     fn rule(&self, rule: &'static str) -> &'static str {
-        let (called, from) = self.entered();
-        let within = |module| called.is_some_and(|frame| frame.is_in_standard(module));
+        let (standard, from) = self.entered();
+        let within = |module| standard.iter().any(|frame| frame.is_in_standard(module));
         match rule {
             // Seeds.
             "D101"

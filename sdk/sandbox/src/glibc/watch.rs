@@ -18,8 +18,12 @@ thread_local! {
     // Nothing here needs to be dropped, so they can be asked at any time in the life of a thread.
     static INSIDE: Cell<bool> = const { Cell::new(false) };
     static WORLD: Cell<Option<u64>> = const { Cell::new(None) };
-    /// The changed world that this thread was in last, and how many answers it gave.
-    static ANSWERS: Cell<(u64, u64)> = const { Cell::new((0, 0)) };
+    /// The changed world that this thread was in last.
+    static LAST: Cell<u64> = const { Cell::new(0) };
+    /// How often that world's clocks were looked at on this thread.
+    static LOOKS: Cell<u64> = const { Cell::new(0) };
+    /// How often it gave random bytes.
+    static DRAWS: Cell<u64> = const { Cell::new(0) };
     /// Used while inside only.
     static SEEN: RefCell<Seen> = const { RefCell::new(Seen::new()) };
 }
@@ -82,9 +86,10 @@ impl Watch {
             World::Changed(number) => Some(number),
         };
         if let Some(number) = world
-            && ANSWERS.get().0 != number
+            && LAST.replace(number) != number
         {
-            ANSWERS.set((number, 0));
+            LOOKS.set(0);
+            DRAWS.set(0);
         }
         let outer = (INSIDE.get(), WORLD.get(), SEEN.replace(Seen::new()));
         WORLD.set(world);
@@ -173,14 +178,21 @@ pub(super) fn changed() -> Option<Changed> {
     WORLD.get().map(Changed::new)
 }
 
-/// How many answers this thread's changed world gave before this one.
-pub(super) fn count() -> u64 {
-    let (number, count) = ANSWERS.get();
-    ANSWERS.set((number, count.wrapping_add(1)));
-    count
+/// How often this thread looked at its changed world's clocks, before this look.
+pub(super) fn look() -> u64 {
+    let looks = LOOKS.get();
+    LOOKS.set(looks.wrapping_add(1));
+    looks
 }
 
-/// How many it gave so far.
-pub(super) fn counted() -> u64 {
-    ANSWERS.get().1
+/// How often it looked so far.
+pub(super) fn looks() -> u64 {
+    LOOKS.get()
+}
+
+/// How often it drew random bytes, before this time.
+pub(super) fn draw() -> u64 {
+    let draws = DRAWS.get();
+    DRAWS.set(draws.wrapping_add(1));
+    draws
 }

@@ -27,12 +27,12 @@ impl Changed {
 
     /// How far its clocks are ahead of ours, at the next look at one.
     pub(super) fn ahead(self) -> Duration {
-        self.ahead_after(watch::count())
+        self.ahead_after(watch::look())
     }
 
     /// How far they were at the last look, at most.
     pub(super) fn was_ahead(self) -> Duration {
-        self.ahead_after(watch::counted())
+        self.ahead_after(watch::looks())
     }
 
     fn ahead_after(self, looks: u64) -> Duration {
@@ -49,7 +49,7 @@ impl Changed {
 
     /// Its next random bytes.
     pub(super) fn fill(self, bytes: &mut [u8]) {
-        let mut state = mixed(self.number) ^ watch::count();
+        let mut state = mixed(self.number) ^ watch::draw();
         for chunk in bytes.chunks_mut(8) {
             state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
             for (byte, random) in chunk.iter_mut().zip(mixed(state).to_le_bytes()) {

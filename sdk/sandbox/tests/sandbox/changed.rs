@@ -157,6 +157,53 @@ fn processors_process_and_host_are_others() {
     );
 }
 
+/// What crates ask for past the standard library.
+#[test]
+#[allow(unsafe_code)]
+fn what_c_is_asked_for_is_another_too() {
+    type Bytes = [u8; 16];
+    let entropy = || {
+        let mut bytes = Bytes::default();
+        // SAFETY: there is as much room as is said.
+        unsafe { libc::getentropy(bytes.as_mut_ptr().cast(), bytes.len()) };
+        bytes
+    };
+    let by_number = || {
+        let mut bytes = Bytes::default();
+        let (buffer, room) = (bytes.as_mut_ptr(), bytes.len());
+        // SAFETY: there is as much room as is said.
+        let filled = unsafe { libc::syscall(libc::SYS_getrandom, buffer, room, 0) };
+        assert_eq!(filled, 16);
+        bytes
+    };
+    let host = || {
+        let mut bytes = Bytes::default();
+        // SAFETY: there is as much room as is said.
+        unsafe { libc::gethostname(bytes.as_mut_ptr().cast(), bytes.len()) };
+        bytes
+    };
+    let processors = || {
+        let mut bytes = Bytes::default();
+        // SAFETY: takes no pointer.
+        let answer = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) };
+        bytes[..8].copy_from_slice(&answer.to_le_bytes());
+        bytes
+    };
+    let questions: [(&(dyn Fn() -> Bytes + Sync), &str); 4] = [
+        (&entropy, "D102"),
+        (&by_number, "D102"),
+        (&host, "D107"),
+        (&processors, "D103"),
+    ];
+    for (question, rule) in questions {
+        let (answer, touched) = cold_in(World::Changed(1), question);
+        assert_eq!(touched[0].rule, rule);
+        assert_eq!(given(World::Changed(1), question), answer);
+        assert_ne!(given(World::Real, question), answer);
+    }
+    assert!(given(World::Changed(7), host).starts_with(b"changed-7\0"));
+}
+
 #[test]
 fn the_environment_is_as_it_is() {
     let look = || (env::var_os("PATH"), env::current_dir().unwrap());

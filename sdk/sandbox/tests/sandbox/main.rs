@@ -7,6 +7,7 @@ use perennial_sandbox as _;
 
 mod calls;
 mod changed;
+mod linked;
 mod places;
 mod quiet;
 mod watching;

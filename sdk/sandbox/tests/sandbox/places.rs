@@ -2,9 +2,7 @@
 
 use std::time::Instant;
 
-use perennial::testing::World;
-
-use crate::cold_in;
+use perennial::testing::{World, sandbox};
 
 fn how_long() -> u64 {
     Instant::now().elapsed().as_secs()
@@ -16,7 +14,12 @@ fn helper() -> u64 {
 
 #[test]
 fn a_place_is_the_stack_from_the_call_to_the_watch() {
-    let (_, touched) = cold_in(World::Real, || helper() + u64::from(rand::random::<u8>()));
+    let watch = || {
+        sandbox().unwrap().watch(World::Real, &mut || {
+            let _ = helper() + rand::random::<u64>() % 2;
+        })
+    };
+    let touched = std::thread::spawn(watch).join().unwrap();
     let told: Vec<_> = touched
         .iter()
         .map(|touched| format!("{} {}\n{}", touched.rule, touched.call, touched.place))

@@ -111,6 +111,7 @@ noted! {
         waitid(kind: libc::idtype_t, id: libc::id_t, info: *mut libc::siginfo_t, options: c_int) -> c_int;
         kill(process: pid_t, signal: c_int) -> c_int;
         raise(signal: c_int) -> c_int;
+        signal(signal: c_int, handler: libc::sighandler_t) -> isize;
         sigaction(signal: c_int, action: *const Action, old: *mut Action) -> c_int;
         getppid() -> pid_t;
     }

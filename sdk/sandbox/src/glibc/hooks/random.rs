@@ -23,10 +23,13 @@ pub(super) unsafe fn filled(
     flags: c_uint,
 ) -> bool {
     // Who asks for no bytes looks whether the call is there.
-    if flags & libc::GRND_INSECURE == 0 && room > 0 {
+    if room == 0 || buffer.is_null() {
+        return false;
+    }
+    if flags & libc::GRND_INSECURE == 0 {
         touch("D102", call);
     }
-    let Some(world) = changed().filter(|_| !buffer.is_null()) else {
+    let Some(world) = changed() else {
         return false;
     };
     // SAFETY: asked of the caller.

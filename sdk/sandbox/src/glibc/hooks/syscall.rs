@@ -18,7 +18,7 @@ pub(super) fn real(number: c_long, arguments: [usize; 6]) -> c_long {
 }
 
 /// The half of a register in which an `int` is.
-#[allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap)]
+#[allow(clippy::cast_possible_truncation)]
 fn int(argument: usize) -> c_int {
     argument as c_int
 }
@@ -68,7 +68,7 @@ unsafe extern "C" fn syscall(
             let clock: clockid_t = int(a);
             let time: *mut timespec = ptr::with_exposed_provenance_mut(b);
             // SAFETY: it is what the caller wants.
-            unsafe { clock::told(clock, int(answer.cast_unsigned() as usize), time) };
+            unsafe { clock::told(clock, c_int::try_from(answer).unwrap_or(-1), time) };
             answer
         }
         libc::SYS_futex => wait(arguments),
