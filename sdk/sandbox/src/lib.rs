@@ -111,8 +111,9 @@
 //! complete: `debug = "line-tables-only"` gives files and lines, without names of `async` functions; `debug =
 //! true`, cargo's default for tests, gives both.
 //!
-//! A program that is not watched pays a look at a thread-local for each of these calls; a watched one some
-//! microseconds for a call that is told, and half a millisecond for its place.
+//! A thread that is not watched pays a look at a thread-local for each of these calls. A watched one pays some
+//! ten microseconds for a call that is told and half a millisecond for its place; for the first place of a
+//! program the debug information is read, which takes some tenths of a second.
 
 #[cfg(not(all(
     target_os = "linux",

@@ -68,18 +68,17 @@ struct Stack<'a> {
 
 impl<'a> Stack<'a> {
     fn new(call: &'static str, frames: &'a [Frame]) -> Self {
-        // The innermost frames are ours, up to the function of C; ours again is `watch`.
+        // The innermost frames are ours, up to the function of C; ours again is `watch`. Where a program has no
+        // names there is neither, and no place.
         let function = call.split('(').next().unwrap_or(call);
         let hook = frames.iter().position(|frame| frame.name == function);
-        let from = hook.map_or(0, |hook| hook + 1);
-        let inner = frames.get(from..).unwrap_or_default();
+        let inner = frames.get(hook.map_or(0, |hook| hook + 1)..);
+        let inner = inner.unwrap_or_default();
         let watch = inner
             .iter()
             .position(|frame| frame.owner() == Owner::Sandbox);
         Self {
-            frames: inner
-                .get(..watch.unwrap_or(inner.len()))
-                .unwrap_or_default(),
+            frames: inner.get(..watch.unwrap_or(0)).unwrap_or_default(),
         }
     }
 
