@@ -5,7 +5,7 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use syn::{Item, Path, parse_quote};
+use syn::{Expr, Item, Path, Stmt, parse_quote};
 
 use super::Check;
 use crate::errors::Errors;
@@ -31,12 +31,34 @@ fn report(file: &str, names: Option<&Arc<FileNames>>) -> String {
     report
 }
 
+fn nested(stmt: &Stmt, names: Option<&Arc<FileNames>>, report: &mut String) {
+    match stmt {
+        Stmt::Item(item) => visit(std::slice::from_ref(item), names, report),
+        Stmt::Expr(Expr::If(branch), _) => {
+            for stmt in &branch.then_branch.stmts {
+                nested(stmt, names, report);
+            }
+        }
+        _ => {}
+    }
+}
+
 fn visit(items: &[Item], names: Option<&Arc<FileNames>>, report: &mut String) {
     for item in items {
         match item {
             Item::Mod(module) => {
                 if let Some((_, items)) = &module.content {
                     visit(items, names, report);
+                }
+            }
+            Item::Fn(function)
+                if function
+                    .attrs
+                    .iter()
+                    .any(|attr| attr.path().is_ident("test")) =>
+            {
+                for stmt in &function.block.stmts {
+                    nested(stmt, names, report);
                 }
             }
             Item::Fn(function) if !function.attrs.is_empty() => {
@@ -118,6 +140,46 @@ async fn w(cx: &Cx, map: Map<u8, u8>) {
         rng();
     }
     r();
+}
+"
+    ));
+}
+
+#[test]
+fn names_are_those_of_the_block_and_the_module_around() {
+    insta::assert_snapshot!(found(
+        "
+use std::time::Instant;
+fn other() { fn read() {} use mine::Instant; }
+mod inner {
+    mod deep { pub use std::fs as files; }
+    use self::deep::files;
+    pub struct SystemTime;
+    #[workflow]
+    async fn a(cx: &Cx) {
+        Instant::now();
+        files::read(1);
+        SystemTime::now();
+        super::Instant::now();
+    }
+}
+#[test]
+fn test() {
+    fn fs() {}
+    use std::env::var as v;
+    if true {
+        use std::process::id;
+        #[workflow]
+        async fn b(cx: &Cx) {
+            Instant::now();
+            v(1);
+            id();
+            inner::SystemTime::now();
+            fs();
+        }
+    }
+    #[workflow]
+    async fn c(cx: &Cx) { id(); v(1); }
 }
 "
     ));
@@ -249,7 +311,8 @@ mod tests {
 fn methods_of_what_is_visibly_of_a_type() {
     insta::assert_snapshot!(found(
         "
-use std::net::ToSocketAddrs;
+use std::net::ToSocketAddrs as _;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Instant, UNIX_EPOCH};
