@@ -32,6 +32,12 @@ use proc_macro::TokenStream;
 /// [`#[durable]`](macro@durable), and `async` blocks, `perennial::join!`, `try_join!` and `select!`
 /// over such. Any other `.await` does not compile, and the error says what to use instead.
 ///
+/// Nor does what is not the same at each replay: reading a clock, random numbers, threads, files, the
+/// environment, printing, iterating over a hash map, and so on. Each error has a code and names what to use
+/// instead; [`#[allow_nondeterminism]`](macro@allow_nondeterminism) is for what does no harm. Names are
+/// resolved through the imports of the function and of its file. What a name cannot tell is left to clippy
+/// and to the test kit.
+///
 /// # Options
 ///
 /// | option | meaning | if it is left out |
@@ -97,7 +103,7 @@ pub fn activity(attr: TokenStream, item: TokenStream) -> TokenStream {
     perennial_codegen::activity(attr.into(), item.into()).into()
 }
 
-/// A function that a workflow may wait for, because its own awaits were checked too.
+/// A function that a workflow may call, because it was checked too.
 ///
 /// ```ignore
 /// #[durable]
@@ -108,8 +114,10 @@ pub fn activity(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
-/// It goes on any `async fn`: generic, borrowing, a method, a method of a trait or its
-/// implementation. A recursive call is boxed: `Box::pin(again(cx, n - 1)).await`.
+/// It goes on any `async fn`, which a workflow may then wait for: generic, borrowing, a method, a method of
+/// a trait or its implementation. A recursive call is boxed: `Box::pin(again(cx, n - 1)).await`.
+///
+/// It also goes on any `fn`, which stays as it was: what it does is checked by the same rules.
 ///
 /// # Options
 ///

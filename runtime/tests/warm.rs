@@ -59,6 +59,7 @@ async fn gated(acx: &ActivityCx, gate: usize) -> Result<(), Failure> {
 
 #[workflow]
 async fn steps(cx: &Cx, gate: usize, steps: u32) -> Result<u32, Error> {
+    #[allow_nondeterminism(statics, reason = "the test counts how often it is replayed")]
     BEGUN.fetch_add(1, Ordering::SeqCst);
     for _ in 0..steps {
         gated(cx, gate).await?;

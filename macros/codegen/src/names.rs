@@ -30,7 +30,12 @@ pub(crate) struct Scope {
 
 impl Scope {
     pub(crate) fn declare(&mut self, name: &str, meaning: Name) {
-        self.names.insert(name.to_owned(), meaning);
+        let key = match (&meaning, name) {
+            // Of `use .. as _` there may be many.
+            (Name::Path(path), "_") => path.clone(),
+            _ => name.to_owned(),
+        };
+        self.names.insert(key, meaning);
     }
 }
 

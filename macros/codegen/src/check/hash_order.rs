@@ -61,18 +61,18 @@ impl Check<'_> {
     }
 
     fn report_hash_order(&mut self, tokens: impl ToTokens, name: &str, ty: &str) {
-        let ordered = if ty.ends_with("Set") {
-            "BTreeSet"
+        let (ordered, parameters) = if ty.ends_with("Set") {
+            ("BTreeSet", "_")
         } else {
-            "BTreeMap"
+            ("BTreeMap", "_, _")
         };
         self.report(
             RULE.code,
             tokens,
             &format!("{name} is a `{ty}`: iterating over it {}", RULE.because),
             &[
-                &format!("use a `{ordered}`, or a `Vec`"),
-                "or sort at once: `let mut sorted: Vec<_> = ...collect(); sorted.sort();`",
+                &format!("use a `{ordered}`, or collect into one: `.collect::<{ordered}<{parameters}>>()`"),
+                "or sort a list at once: `let mut sorted: Vec<_> = ...collect(); sorted.sort();`",
             ],
         );
     }

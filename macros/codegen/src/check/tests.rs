@@ -5,7 +5,7 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use syn::{Item, Path, parse_quote};
+use syn::{Expr, Item, Path, Stmt, parse_quote};
 
 use super::Check;
 use crate::errors::Errors;
@@ -31,12 +31,34 @@ fn report(file: &str, names: Option<&Arc<FileNames>>) -> String {
     report
 }
 
+fn nested(stmt: &Stmt, names: Option<&Arc<FileNames>>, report: &mut String) {
+    match stmt {
+        Stmt::Item(item) => visit(std::slice::from_ref(item), names, report),
+        Stmt::Expr(Expr::If(branch), _) => {
+            for stmt in &branch.then_branch.stmts {
+                nested(stmt, names, report);
+            }
+        }
+        _ => {}
+    }
+}
+
 fn visit(items: &[Item], names: Option<&Arc<FileNames>>, report: &mut String) {
     for item in items {
         match item {
             Item::Mod(module) => {
                 if let Some((_, items)) = &module.content {
                     visit(items, names, report);
+                }
+            }
+            Item::Fn(function)
+                if function
+                    .attrs
+                    .iter()
+                    .any(|attr| attr.path().is_ident("test")) =>
+            {
+                for stmt in &function.block.stmts {
+                    nested(stmt, names, report);
                 }
             }
             Item::Fn(function) if !function.attrs.is_empty() => {
@@ -118,6 +140,46 @@ async fn w(cx: &Cx, map: Map<u8, u8>) {
         rng();
     }
     r();
+}
+"
+    ));
+}
+
+#[test]
+fn names_are_those_of_the_block_and_the_module_around() {
+    insta::assert_snapshot!(found(
+        "
+use std::time::Instant;
+fn other() { fn read() {} use mine::Instant; }
+mod inner {
+    mod deep { pub use std::fs as files; }
+    use self::deep::files;
+    pub struct SystemTime;
+    #[workflow]
+    async fn a(cx: &Cx) {
+        Instant::now();
+        files::read(1);
+        SystemTime::now();
+        super::Instant::now();
+    }
+}
+#[test]
+fn test() {
+    fn fs() {}
+    use std::env::var as v;
+    if true {
+        use std::process::id;
+        #[workflow]
+        async fn b(cx: &Cx) {
+            Instant::now();
+            v(1);
+            id();
+            inner::SystemTime::now();
+            fs();
+        }
+    }
+    #[workflow]
+    async fn c(cx: &Cx) { id(); v(1); }
 }
 "
     ));
@@ -249,7 +311,8 @@ mod tests {
 fn methods_of_what_is_visibly_of_a_type() {
     insta::assert_snapshot!(found(
         "
-use std::net::ToSocketAddrs;
+use std::net::ToSocketAddrs as _;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Instant, UNIX_EPOCH};
@@ -490,6 +553,123 @@ async fn w(cx: &Cx) {
     futures::channel::oneshot::channel();
     num_cpus::get();
     libc::getpid();
+}
+"
+    ));
+}
+
+#[test]
+fn ordinary_code_is_left_alone() {
+    harmless(
+        "
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::fmt::Write as _;
+use std::io::{self, Read, Write as _};
+use std::rc::Rc;
+use std::sync::{Arc, Mutex, atomic::{AtomicU64, Ordering}};
+use chrono::{DateTime, TimeZone, Utc};
+use perennial::prelude::*;
+use tracing::{info, warn};
+
+const LIMIT: usize = 3;
+static RATES: &[u32] = &[1, 2];
+type Stock = HashMap<String, u64>;
+
+#[workflow]
+async fn w(cx: &Cx, order: Order, stock: Stock, at: DateTime<Utc>, path: std::path::PathBuf) {
+    let now = cx.now();
+    let next = Utc.with_ymd_and_hms(2026, 1, 1, 0, 0, 0);
+    let id = uuid::Uuid::new_v5(&uuid::Uuid::NAMESPACE_DNS, name);
+    let random: u64 = cx.random();
+    let spawned = cx.spawn(async move { charge(cx).await });
+    info!(%order.id, total = ?order.total, \"charged {}\", order.total);
+    warn!(\"slow\");
+    log::debug!(\"{:?}\", now);
+    tracing::event!(Level::INFO, \"x\");
+    let mut text = String::new();
+    write!(text, \"{}\", LIMIT).ok();
+    io::Cursor::new(b\"x\").read_to_string(&mut text);
+    let cell = Rc::new(RefCell::new(1));
+    cell.borrow_mut();
+    let flag = Cell::new(true);
+    flag.get();
+    flag.replace(false);
+    let counter = AtomicU64::new(0);
+    counter.load(Ordering::SeqCst);
+    let mut queue = VecDeque::from([1]);
+    while let Some(x) = queue.pop_front() {}
+    for x in queue.drain(..) {}
+    stock.get(&order.id).copied().unwrap_or(0);
+    stock.is_empty();
+    let (some, rest): (Vec<u64>, HashMap<u8, u8>) = split(order);
+    for x in some {}
+    let rest = rest.len();
+    for x in 0..rest {}
+    RATES.iter().sum::<u32>();
+    order.items.iter().map(|item| item.price).sum::<u64>();
+    order.elapsed();
+    order.path.exists();
+    order.lock().await;
+    let read = |x: u8| x;
+    read(1);
+    let id = order.id;
+    id();
+    path.display().to_string();
+    path.parent().is_some();
+    path.join(\"x\").starts_with(\"y\");
+    path.to_str();
+    let price = Price { rate: RATES[0], now, ..Default::default() };
+    let Order { total, .. } = &order else { return };
+    let label = 'outer: loop { break 'outer 1 };
+    std::mem::take(&mut text);
+    std::iter::repeat_with(|| 1).take(LIMIT);
+    std::cmp::max(1, 2);
+    std::env::consts::ARCH;
+    std::fmt::format(format_args!(\"{}\", 1));
+    std::thread::AccessError;
+    std::net::SocketAddr::from(([127, 0, 0, 1], 80));
+    std::net::Ipv6Addr::LOCALHOST;
+    std::time::Duration::try_from_secs_f64(1.0);
+    std::process::ExitStatus::default();
+    std::io::ErrorKind::NotFound;
+    std::io::Result::Ok(());
+    std::fs::Permissions::readonly;
+    tokio::sync::TryLockError;
+    serde_json::json!({ \"now\": now, \"fs::read\": 1, \"x\": [order.total, Utc] });
+    assert!(matches!(order.kind, Kind::A | Kind::B if total > &1), \"{now} {:?}\", total);
+    vec![order.total; LIMIT];
+    my_dsl!(select now from orders where random = 1, spawn = 2);
+    my_dsl!(fn read(x) { x });
+    my_dsl!(x.exit(1), self.spawn(2), y . now());
+}
+",
+    );
+}
+
+#[test]
+fn what_hides_and_what_does_not() {
+    insta::assert_snapshot!(found(
+        "
+use std::env;
+use std::fs;
+use std::time::Instant;
+
+#[workflow]
+async fn w(cx: &Cx, env: Env) {
+    env::var(\"A\");
+    let fs = 1;
+    fs::read(\"x\");
+    { struct Instant; Instant::now(); }
+    Instant::now();
+    { use mine::Instant; Instant::now(); }
+    let now = Instant::now;
+    now();
+    let f = |spawn: u8| spawn;
+    { use tokio::spawn; spawn(x); let spawn = 1; spawn; }
+    match x { exit => exit, }
+    use std::process::exit;
+    exit(1);
 }
 "
     ));

@@ -135,10 +135,6 @@ impl VisitMut for Check<'_> {
     }
 
     fn visit_local_mut(&mut self, local: &mut syn::Local) {
-        local
-            .attrs
-            .iter_mut()
-            .for_each(|attr| self.visit_attribute_mut(attr));
         let before = self.found;
         if let Some(init) = &mut local.init {
             self.visit_expr_mut(&mut init.expr);

@@ -16,9 +16,7 @@ enum Block {
 /// A brace that is open.
 struct Open {
     block: Block,
-    line: usize,
-    /// Its scope, once something is declared in it.
-    scope: Option<usize>,
+    scope: usize,
 }
 
 pub(super) fn read(tokens: &[Token<'_>], lines: &[usize]) -> FileNames {
@@ -31,8 +29,7 @@ pub(super) fn read(tokens: &[Token<'_>], lines: &[usize]) -> FileNames {
         scopes: vec![file],
         open: vec![Open {
             block: Block::Module,
-            line: 0,
-            scope: Some(0),
+            scope: 0,
         }],
     };
     reader.read(tokens, lines);
@@ -152,41 +149,33 @@ impl Reader {
     }
 
     fn enter(&mut self, block: Block, module: Option<&str>, line: usize) {
-        let mut open = Open {
-            block,
-            line,
-            scope: None,
-        };
-        if block == Block::Module {
-            let scope = self.add(true, line);
-            open.scope = Some(scope);
-            if let Some(name) = module {
-                self.declare(name, Name::Module(scope));
-            }
+        let scope = self.scopes.len();
+        if let Some(name) = module {
+            self.declare(name, Name::Module(scope));
         }
-        self.open.push(open);
+        self.scopes.push(FileScope {
+            scope: Scope::default(),
+            parent: self.open.last().map(|open| open.scope),
+            is_module: block == Block::Module,
+            lines: (line, usize::MAX),
+        });
+        self.open.push(Open { block, scope });
     }
 
     fn leave(&mut self, line: usize) {
         // One that never opened leaves the file open.
-        if self.open.len() > 1
-            && let Some(Open {
-                scope: Some(scope), ..
-            }) = self.open.pop()
-        {
-            self.scopes[scope].lines.1 = line;
+        if self.open.len() == 1 {
+            return;
         }
-    }
-
-    fn add(&mut self, is_module: bool, line: usize) -> usize {
-        let parent = self.open.iter().rev().find_map(|open| open.scope);
-        self.scopes.push(FileScope {
-            scope: Scope::default(),
-            parent,
-            is_module,
-            lines: (line, usize::MAX),
-        });
-        self.scopes.len() - 1
+        if let Some(Open { block, scope }) = self.open.pop() {
+            let is_last = scope + 1 == self.scopes.len();
+            let Scope { names, globs } = &self.scopes[scope].scope;
+            if is_last && block != Block::Module && names.is_empty() && globs.is_empty() {
+                self.scopes.pop();
+            } else {
+                self.scopes[scope].lines.1 = line;
+            }
+        }
     }
 
     fn declare(&mut self, name: &str, meaning: Name) {
@@ -201,15 +190,7 @@ impl Reader {
 
     /// The scope of the innermost brace.
     fn scope(&mut self) -> &mut Scope {
-        let known = self.open.last().and_then(|open| open.scope);
-        let scope = known.unwrap_or_else(|| {
-            let line = self.open.last().map_or(0, |open| open.line);
-            let scope = self.add(false, line);
-            if let Some(open) = self.open.last_mut() {
-                open.scope = Some(scope);
-            }
-            scope
-        });
+        let scope = self.open.last().map_or(0, |open| open.scope);
         &mut self.scopes[scope].scope
     }
 }

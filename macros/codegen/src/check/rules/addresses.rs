@@ -10,6 +10,11 @@ pub(super) const RULE: Rule = Rule {
     denied: &[
         Denied::functions("std::thread", &["current"], ID),
         Denied::functions("tokio::task", &["id", "try_id"], ID),
+        Denied::functions(
+            "std::backtrace::Backtrace",
+            &["capture", "force_capture"],
+            ID,
+        ),
         Denied::functions("std::ptr", &["hash"], ID),
         Denied::functions("libc", &["gettid", "pthread_self"], ID),
     ],

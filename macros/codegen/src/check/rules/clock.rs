@@ -35,6 +35,7 @@ pub(super) const RULE: Rule = Rule {
             &["now_since_epoch", "recent_since_epoch"],
             NOW,
         ),
+        Denied::functions("std::arch::x86_64", &["__rdtscp", "_rdtsc"], NOW),
         Denied::functions("uuid::Timestamp", &["now"], NOW),
         Denied::functions("libc", &["clock_gettime", "gettimeofday", "time"], NOW),
     ],
