@@ -5,11 +5,11 @@ mod durable;
 mod print;
 mod workflow;
 
-use proc_macro2::{Ident, Span, TokenStream, TokenTree};
-use quote::{ToTokens, quote, quote_spanned};
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{LitStr, Path, Signature, Token, Type, Visibility};
+use syn::{LitStr, Path, ReturnType, Signature, Token, Type, Visibility};
 
 use crate::attributes::ItemAttributes;
 use crate::errors::Errors;
@@ -149,6 +149,8 @@ struct Named<'a> {
     vis: &'a Visibility,
     attributes: &'a ItemAttributes,
     name: String,
+    /// Where the braces of its body stand.
+    braces: Span,
 }
 
 impl<'a> Named<'a> {
@@ -157,6 +159,7 @@ impl<'a> Named<'a> {
         function: &'a Function,
         attributes: &'a ItemAttributes,
         name: Option<&LitStr>,
+        braces: Span,
     ) -> Self {
         let ident = &function.sig.ident;
         let name = name.map_or_else(|| ident.unraw().to_string(), LitStr::value);
@@ -166,6 +169,7 @@ impl<'a> Named<'a> {
             vis: &function.vis,
             attributes,
             name,
+            braces,
         }
     }
 
@@ -176,7 +180,7 @@ impl<'a> Named<'a> {
         &self,
         function: &Function,
         inputs: &Inputs,
-        returns: &Ident,
+        returns: &str,
         broken: bool,
     ) -> TokenStream {
         let Named {
@@ -188,29 +192,35 @@ impl<'a> Named<'a> {
         } = self;
         let cx = first_parameter(inputs);
         let parameters = inputs.parameters();
+        let created = format_ident!("{returns}");
         let body = if broken {
             let names = inputs.passed_on();
             quote!(let _ = (#cx, #names); ::core::unreachable!())
         } else {
             let calls = inputs.shapes().into_iter().map(|shape| {
                 let (cfg, value) = (&shape.cfg, shape.names());
-                quote!(#cfg { #krate::#returns::new(#cx, #value) })
+                quote!(#cfg { #krate::#created::new(#cx, #value) })
             });
             match inputs.shapes().len() {
                 1 => {
                     let value = inputs.shapes()[0].names();
-                    quote!(#krate::#returns::new(#cx, #value))
+                    quote!(#krate::#created::new(#cx, #value))
                 }
                 _ => quote!(#(#calls)*),
             }
         };
         let (fn_token, generics) = (&function.sig.fn_token, &function.sig.generics);
         let where_clause = &generics.where_clause;
+        // It begins and ends with the user's tokens, and so does its signature. With one of the macro's at an end
+        // it would count as foreign code, and lints about unused or undocumented functions would be silent.
+        let end = last_token(&function.sig);
+        let (at_end, returns) = (respanned(krate, end), Ident::new(returns, end));
+        let output = quote_spanned!(end=> -> #at_end::#returns<#ident>);
+        let mut block = Group::new(Delimiter::Brace, body);
+        block.set_span(self.braces);
         quote! {
             #(#cfg)* #(#callable)*
-            #vis #fn_token #ident #generics (#cx: &#krate::Cx, #parameters) -> #krate::#returns<#ident> #where_clause {
-                #body
-            }
+            #vis #fn_token #ident #generics (#cx: &#krate::Cx, #parameters) #output #where_clause #block
         }
     }
 
@@ -319,6 +329,15 @@ fn code_signature(function: &Function, name: Ident, asyncness: Option<Token![asy
         ident: name,
         ..function.sig.clone()
     }
+}
+
+/// Where the last token before the body or the `where` stands.
+fn last_token(signature: &Signature) -> Span {
+    match &signature.output {
+        ReturnType::Type(_, ty) => ty.to_token_stream().into_iter().last(),
+        ReturnType::Default => None,
+    }
+    .map_or_else(|| signature.paren_token.span.close(), |token| token.span())
 }
 
 /// Lints about signatures whose form the attribute prescribes. On the user's function they would

@@ -1,7 +1,7 @@
 //! `#[activity]`: a callable that schedules it, a type that names it, and its code.
 
 use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{quote, quote_spanned};
 use syn::{Path, Token};
 
 use super::{Named, associated_types, code_signature, internal, prescribed, unpacked};
@@ -31,6 +31,7 @@ pub(super) fn expand(
         &function,
         &attributes,
         options.name.as_ref(),
+        function.body.braces(),
     );
     let Named {
         krate,
@@ -44,7 +45,7 @@ pub(super) fn expand(
         errors.take(error.clone());
     }
 
-    let callable = named.callable(&function, &inputs, &format_ident!("Call"), broken);
+    let callable = named.callable(&function, &inputs, "Call", broken);
     let marker = named.marker();
     let assertions = if broken {
         TokenStream::new()
@@ -84,7 +85,7 @@ pub(super) fn expand(
         #callable
         #marker
         #(#cfg)*
-        #[allow(dead_code, unreachable_pub)]
+        #[allow(dead_code, private_interfaces, unreachable_pub)]
         impl #ident {
             /// The name under which histories know it.
             #vis const NAME: &'static str = #name;

@@ -19,6 +19,7 @@ pub(super) fn expand(
     errors: &mut Errors,
 ) -> TokenStream {
     let attributes = ItemAttributes::of_workflow(std::mem::take(&mut function.attrs), errors);
+    let braces = function.body.braces();
     let body = std::mem::replace(&mut function.body, Body::Missing);
     let Entry {
         context,
@@ -31,6 +32,7 @@ pub(super) fn expand(
         &function,
         &attributes,
         options.name.as_ref(),
+        braces,
     );
     let Named {
         krate,
@@ -48,7 +50,7 @@ pub(super) fn expand(
         callees,
     } = lower(krate, &ident.to_string(), context_name, body, errors);
 
-    let callable = named.callable(&function, &inputs, &format_ident!("Child"), broken);
+    let callable = named.callable(&function, &inputs, "Child", broken);
     let marker = named.marker();
     let assertions = if broken {
         TokenStream::new()
@@ -70,7 +72,7 @@ pub(super) fn expand(
         Some(context) if !broken => {
             let unpacked = unpacked(&inputs, &input);
             let arguments = inputs.passed_on();
-            let cx = if context.borrowed {
+            let lent = if context.borrowed {
                 quote_spanned!(context.span=> #cx)
             } else {
                 quote_spanned!(context.span=> ::core::clone::Clone::clone(#cx))
@@ -79,7 +81,7 @@ pub(super) fn expand(
             quote! {
                 fn body(#cx: &'static #krate::Cx, #input: Self::Input) -> impl ::core::future::Future<Output = Self::Output> {
                     #unpacked
-                    #code(#cx, #arguments)
+                    #code(#lent, #arguments)
                 }
             }
         }
