@@ -237,7 +237,6 @@ impl<'a> Named<'a> {
             #[doc(hidden)]
             #[allow(
                 non_camel_case_types,
-                dead_code,
                 unreachable_pub,
                 missing_debug_implementations,
                 missing_copy_implementations
@@ -317,6 +316,11 @@ fn unpacked(inputs: &Inputs, input: &Ident) -> TokenStream {
             quote!(#cfg let #names = #input;)
         })
         .collect()
+}
+
+/// Whoever uses the type uses the callable too: a workflow that is named as a type only is no dead code.
+fn used(callable: &Ident) -> TokenStream {
+    quote!(#[allow(deprecated)] let _ = #callable;)
 }
 
 /// The signature of the code itself: always one that can be called, whatever was wrong with it.

@@ -4,7 +4,7 @@ use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
 use syn::{Path, Token};
 
-use super::{Named, associated_types, code_signature, internal, prescribed, unpacked};
+use super::{Named, associated_types, code_signature, internal, prescribed, unpacked, used};
 use crate::attributes::ItemAttributes;
 use crate::errors::Errors;
 use crate::lower::respanned;
@@ -75,7 +75,11 @@ pub(super) fn expand(
                 Some(_) => ("asynchronous", quote!(async move { #unpacked #call.await })),
                 None => ("blocking", quote!(move || { #unpacked #call })),
             };
-            attempt(krate, Ident::new(kind, ident.span()), code)
+            let (used, attempt) = (
+                used(ident),
+                attempt(krate, Ident::new(kind, ident.span()), code),
+            );
+            quote!(#used #attempt)
         }
         _ => quote!(let _ = (#acx, #input); ::core::unreachable!()),
     };
@@ -85,7 +89,7 @@ pub(super) fn expand(
         #callable
         #marker
         #(#cfg)*
-        #[allow(dead_code, private_interfaces, unreachable_pub)]
+        #[allow(private_interfaces, unreachable_pub)]
         impl #ident {
             /// The name under which histories know it.
             #vis const NAME: &'static str = #name;

@@ -4,7 +4,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::{FnArg, Lifetime, Signature, Type};
 
-use super::{Named, associated_types, code_signature, internal, prescribed, unpacked};
+use super::{Named, associated_types, code_signature, internal, prescribed, unpacked, used};
 use crate::attributes::ItemAttributes;
 use crate::callees;
 use crate::errors::Errors;
@@ -70,7 +70,7 @@ pub(super) fn expand(
     let (cx, input) = (internal("cx"), internal("input"));
     let run = match &context {
         Some(context) if !broken => {
-            let unpacked = unpacked(&inputs, &input);
+            let (used, unpacked) = (used(ident), unpacked(&inputs, &input));
             let arguments = inputs.passed_on();
             let lent = if context.borrowed {
                 quote_spanned!(context.span=> #cx)
@@ -80,6 +80,7 @@ pub(super) fn expand(
             // No future around the function's own: each is a type that the compiler has to look into.
             quote! {
                 fn body(#cx: &'static #krate::Cx, #input: Self::Input) -> impl ::core::future::Future<Output = Self::Output> {
+                    #used
                     #unpacked
                     #code(#lent, #arguments)
                 }
@@ -98,7 +99,7 @@ pub(super) fn expand(
         #callable
         #marker
         #(#cfg)*
-        #[allow(dead_code, unreachable_pub)]
+        #[allow(unreachable_pub)]
         impl #ident {
             /// The name under which histories know it.
             #vis const NAME: &'static str = #name;
