@@ -6,11 +6,11 @@ mod print;
 mod test;
 mod workflow;
 
-use proc_macro2::{Ident, Span, TokenStream, TokenTree};
-use quote::{ToTokens, quote, quote_spanned};
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{FnArg, LitStr, Path, Signature, Token, Type, Visibility};
+use syn::{FnArg, LitStr, Path, ReturnType, Signature, Token, Type, Visibility};
 
 use crate::attributes::ItemAttributes;
 use crate::check::{check, is_opt_out, misplaced_opt_out};
@@ -195,6 +195,8 @@ struct Named<'a> {
     vis: &'a Visibility,
     attributes: &'a ItemAttributes,
     name: String,
+    /// Where the braces of its body stand.
+    braces: Span,
 }
 
 impl<'a> Named<'a> {
@@ -203,6 +205,7 @@ impl<'a> Named<'a> {
         function: &'a Function,
         attributes: &'a ItemAttributes,
         name: Option<&LitStr>,
+        braces: Span,
     ) -> Self {
         let ident = &function.sig.ident;
         let name = name.map_or_else(|| ident.unraw().to_string(), LitStr::value);
@@ -212,6 +215,7 @@ impl<'a> Named<'a> {
             vis: &function.vis,
             attributes,
             name,
+            braces,
         }
     }
 
@@ -222,7 +226,7 @@ impl<'a> Named<'a> {
         &self,
         function: &Function,
         inputs: &Inputs,
-        returns: &Ident,
+        returns: &str,
         broken: bool,
     ) -> TokenStream {
         let Named {
@@ -234,29 +238,35 @@ impl<'a> Named<'a> {
         } = self;
         let cx = first_parameter(inputs);
         let parameters = inputs.parameters();
+        let created = format_ident!("{returns}");
         let body = if broken {
             let names = inputs.passed_on();
             quote!(let _ = (#cx, #names); ::core::unreachable!())
         } else {
             let calls = inputs.shapes().into_iter().map(|shape| {
                 let (cfg, value) = (&shape.cfg, shape.names());
-                quote!(#cfg { #krate::#returns::new(#cx, #value) })
+                quote!(#cfg { #krate::#created::new(#cx, #value) })
             });
             match inputs.shapes().len() {
                 1 => {
                     let value = inputs.shapes()[0].names();
-                    quote!(#krate::#returns::new(#cx, #value))
+                    quote!(#krate::#created::new(#cx, #value))
                 }
                 _ => quote!(#(#calls)*),
             }
         };
         let (fn_token, generics) = (&function.sig.fn_token, &function.sig.generics);
         let where_clause = &generics.where_clause;
+        // It begins and ends with the user's tokens, and so does its signature. With one of the macro's at an end
+        // it would count as foreign code, and lints about unused or undocumented functions would be silent.
+        let end = last_token(&function.sig);
+        let (at_end, returns) = (respanned(krate, end), Ident::new(returns, end));
+        let output = quote_spanned!(end=> -> #at_end::#returns<#ident>);
+        let mut block = Group::new(Delimiter::Brace, body);
+        block.set_span(self.braces);
         quote! {
             #(#cfg)* #(#callable)*
-            #vis #fn_token #ident #generics (#cx: &#krate::Cx, #parameters) -> #krate::#returns<#ident> #where_clause {
-                #body
-            }
+            #vis #fn_token #ident #generics (#cx: &#krate::Cx, #parameters) #output #where_clause #block
         }
     }
 
@@ -273,7 +283,6 @@ impl<'a> Named<'a> {
             #[doc(hidden)]
             #[allow(
                 non_camel_case_types,
-                dead_code,
                 unreachable_pub,
                 missing_debug_implementations,
                 missing_copy_implementations
@@ -355,6 +364,11 @@ fn unpacked(inputs: &Inputs, input: &Ident) -> TokenStream {
         .collect()
 }
 
+/// Whoever uses the type uses the callable too: a workflow that is named as a type only is no dead code.
+fn used(callable: &Ident) -> TokenStream {
+    quote!(#[allow(deprecated)] let _ = #callable;)
+}
+
 /// The signature of the code itself: always one that can be called, whatever was wrong with it.
 fn code_signature(function: &Function, name: Ident, asyncness: Option<Token![async]>) -> Signature {
     Signature {
@@ -365,6 +379,15 @@ fn code_signature(function: &Function, name: Ident, asyncness: Option<Token![asy
         ident: name,
         ..function.sig.clone()
     }
+}
+
+/// Where the last token before the body or the `where` stands.
+fn last_token(signature: &Signature) -> Span {
+    match &signature.output {
+        ReturnType::Type(_, ty) => ty.to_token_stream().into_iter().last(),
+        ReturnType::Default => None,
+    }
+    .map_or_else(|| signature.paren_token.span.close(), |token| token.span())
 }
 
 /// Lints about signatures whose form the attribute prescribes. On the user's function they would

@@ -1,6 +1,6 @@
 //! The function below the attribute: signature strictly, body tolerantly.
 
-use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::{AttrStyle, Attribute, Block, Signature, Visibility};
@@ -86,6 +86,15 @@ impl Body {
             Body::Parsed(block) => block.stmts.iter().map(ToTokens::to_token_stream).collect(),
             Body::Opaque(group, _) => group.stream(),
             Body::Missing => TokenStream::new(),
+        }
+    }
+
+    /// Where its braces stand.
+    pub(crate) fn braces(&self) -> Span {
+        match self {
+            Body::Parsed(block) => block.brace_token.span.join(),
+            Body::Opaque(group, _) => group.span(),
+            Body::Missing => Span::call_site(),
         }
     }
 }

@@ -1,10 +1,10 @@
 //! `#[activity]`: a callable that schedules it, a type that names it, and its code.
 
 use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{quote, quote_spanned};
 use syn::{Path, Token};
 
-use super::{Named, associated_types, code_signature, internal, prescribed, unpacked};
+use super::{Named, associated_types, code_signature, internal, prescribed, unpacked, used};
 use crate::attributes::ItemAttributes;
 use crate::check::not_needed_in;
 use crate::errors::Errors;
@@ -33,6 +33,7 @@ pub(super) fn expand(
         &function,
         &attributes,
         options.name.as_ref(),
+        function.body.braces(),
     );
     let Named {
         krate,
@@ -47,7 +48,7 @@ pub(super) fn expand(
         errors.take(error.clone());
     }
 
-    let callable = named.callable(&function, &inputs, &format_ident!("Call"), broken);
+    let callable = named.callable(&function, &inputs, "Call", broken);
     let marker = named.marker();
     let assertions = if broken {
         TokenStream::new()
@@ -77,7 +78,11 @@ pub(super) fn expand(
                 Some(_) => ("asynchronous", quote!(async move { #unpacked #call.await })),
                 None => ("blocking", quote!(move || { #unpacked #call })),
             };
-            attempt(krate, Ident::new(kind, ident.span()), code)
+            let (used, attempt) = (
+                used(ident),
+                attempt(krate, Ident::new(kind, ident.span()), code),
+            );
+            quote!(#used #attempt)
         }
         _ => quote!(let _ = (#acx, #input); ::core::unreachable!()),
     };
@@ -87,7 +92,7 @@ pub(super) fn expand(
         #callable
         #marker
         #(#cfg)*
-        #[allow(dead_code, unreachable_pub)]
+        #[allow(private_interfaces, unreachable_pub)]
         impl #ident {
             /// The name under which histories know it.
             #vis const NAME: &'static str = #name;

@@ -1,12 +1,12 @@
 //! `#[durable]`: a function whose future a workflow may wait for, because it was checked too.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Delimiter, Group, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{FnArg, Ident, Pat, PatIdent, ReturnType, Signature, Type};
 
-use super::as_written;
+use super::{as_written, last_token};
 use crate::check::check;
 use crate::errors::Errors;
 use crate::inputs::generated_name;
@@ -56,20 +56,26 @@ pub(super) fn expand(
     sig.asyncness = None;
     // The `impl` has the macro's span: so the capture rules of this crate's edition apply, and
     // borrowed arguments need no lifetime in older editions either.
-    sig.output = syn::parse_quote!(-> #krate::__private::Durably<impl ::core::future::Future<Output = #output>>);
+    // Its last token is the user's, so that lints take the signature for their own.
+    let end = quote_spanned!(last_token(&sig)=> >);
+    sig.output = syn::parse_quote!(-> #krate::__private::Durably<impl ::core::future::Future<Output = #output> #end);
     let moved = moved(&mut sig);
 
     if let Body::Missing = body {
         return quote!(#(#attrs)* #vis #sig;);
     }
+    // The block has the braces of the function, so that lints look into it as into any function.
+    let braces = body.braces();
     let statements = body.statements();
-    let future = quote_spanned!(asyncness.span=> async move);
-    quote! {
-        #(#attrs)* #vis #sig {
-            #sites
-            #krate::__private::durably(#future { #coerced #moved #statements })
-        }
-    }
+    let mut block = Group::new(Delimiter::Brace, quote!(#coerced #moved #statements));
+    block.set_span(braces);
+    let future = quote_spanned!(asyncness.span=> async move #block);
+    let mut outer = Group::new(
+        Delimiter::Brace,
+        quote!(#sites #krate::__private::durably(#future)),
+    );
+    outer.set_span(braces);
+    quote!(#(#attrs)* #vis #sig #outer)
 }
 
 /// The parameter that is the context: by its type, else by its name.

@@ -4,7 +4,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::{FnArg, Lifetime, Signature, Type};
 
-use super::{Named, associated_types, code_signature, internal, prescribed, unpacked};
+use super::{Named, associated_types, code_signature, internal, prescribed, unpacked, used};
 use crate::attributes::ItemAttributes;
 use crate::callees;
 use crate::check::check;
@@ -20,6 +20,7 @@ pub(super) fn expand(
     errors: &mut Errors,
 ) -> TokenStream {
     let attributes = ItemAttributes::of_workflow(std::mem::take(&mut function.attrs), errors);
+    let braces = function.body.braces();
     let Entry {
         context,
         inputs,
@@ -32,6 +33,7 @@ pub(super) fn expand(
         &function,
         &attributes,
         options.name.as_ref(),
+        braces,
     );
     let Named {
         krate,
@@ -50,7 +52,7 @@ pub(super) fn expand(
         callees,
     } = lower(krate, &ident.to_string(), context_name, body, errors);
 
-    let callable = named.callable(&function, &inputs, &format_ident!("Child"), broken);
+    let callable = named.callable(&function, &inputs, "Child", broken);
     let marker = named.marker();
     let assertions = if broken {
         TokenStream::new()
@@ -70,9 +72,9 @@ pub(super) fn expand(
     let (cx, input) = (internal("cx"), internal("input"));
     let run = match &context {
         Some(context) if !broken => {
-            let unpacked = unpacked(&inputs, &input);
+            let (used, unpacked) = (used(ident), unpacked(&inputs, &input));
             let arguments = inputs.passed_on();
-            let handed_over = if context.borrowed {
+            let lent = if context.borrowed {
                 quote_spanned!(context.span=> #cx)
             } else {
                 quote_spanned!(context.span=> ::core::clone::Clone::clone(#cx))
@@ -80,8 +82,9 @@ pub(super) fn expand(
             // No future around the function's own: each is a type that the compiler has to look into.
             quote! {
                 fn body(#cx: &'static #krate::Cx, #input: Self::Input) -> impl ::core::future::Future<Output = Self::Output> {
+                    #used
                     #unpacked
-                    #code(#handed_over, #arguments)
+                    #code(#lent, #arguments)
                 }
             }
         }
@@ -98,7 +101,7 @@ pub(super) fn expand(
         #callable
         #marker
         #(#cfg)*
-        #[allow(dead_code, unreachable_pub)]
+        #[allow(unreachable_pub)]
         impl #ident {
             /// The name under which histories know it.
             #vis const NAME: &'static str = #name;

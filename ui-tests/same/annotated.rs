@@ -1,0 +1,3 @@
+//! What a user imports.
+
+pub use perennial::prelude::*;
