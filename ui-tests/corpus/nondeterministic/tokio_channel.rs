@@ -1,0 +1,17 @@
+//! A workflow waits for a channel.
+//! Found by: macro D104, D118
+
+use perennial::prelude::*;
+use tokio::sync::mpsc;
+
+use crate::shop::{Order, mail};
+
+#[workflow]
+pub async fn tokio_channel(cx: &Cx, order: Order) -> Result<(), Error> {
+    let (sender, mut receiver) = mpsc::channel(1);
+    let _ = sender.try_send(order.id);
+    while let Some(id) = receiver.recv().await {
+        mail(cx, id).await?;
+    }
+    Ok(())
+}
