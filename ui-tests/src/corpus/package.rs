@@ -34,13 +34,16 @@ disallowed_methods = "allow"
 "#;
 
 impl Workspace {
-    /// Under the target folder of this build.
+    /// In the target folder that this program was built into.
     pub(super) fn locate() -> Result<Self, AnyError> {
-        let target = match env::var_os("CARGO_TARGET_DIR") {
-            Some(folder) => env::current_dir()?.join(folder),
-            None => repository().join("target"),
+        let program = env::current_exe()?;
+        // Cargo marks its target folders so.
+        let mut folders = program.ancestors();
+        let target = folders.find(|folder| folder.join("CACHEDIR.TAG").exists());
+        let root = match target {
+            Some(target) => target.join("corpus"),
+            None => repository().join("target/corpus"),
         };
-        let root = target.join("corpus");
         fs::create_dir_all(&root)?;
         Ok(Self { root })
     }
