@@ -6,7 +6,7 @@ use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{FnArg, Ident, Pat, PatIdent, ReturnType, Signature, Type};
 
-use super::{as_written, last_token};
+use super::{as_written, denied_by_type, last_token};
 use crate::check::check;
 use crate::errors::Errors;
 use crate::inputs::generated_name;
@@ -33,12 +33,17 @@ pub(super) fn expand(
         if let Body::Opaque(_, error) = &body {
             errors.take(error.clone());
         }
-        return as_written(Function {
+        let denied = match body {
+            Body::Missing => TokenStream::new(),
+            _ => denied_by_type(),
+        };
+        let function = as_written(Function {
             attrs,
             vis,
             sig,
             body,
         });
+        return quote!(#denied #function);
     };
     let Lowered { body, sites, .. } = lower(
         krate,
@@ -75,7 +80,8 @@ pub(super) fn expand(
         quote!(#sites #krate::__private::durably(#future)),
     );
     outer.set_span(braces);
-    quote!(#(#attrs)* #vis #sig #outer)
+    let denied = denied_by_type();
+    quote!(#denied #(#attrs)* #vis #sig #outer)
 }
 
 /// The parameter that is the context: by its type, else by its name.
