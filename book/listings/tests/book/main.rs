@@ -8,7 +8,6 @@ mod chapters;
 mod compile_errors;
 mod errors;
 mod first_workflow;
-mod histories;
 mod pages;
 mod readme;
 mod snapshots;
