@@ -10,6 +10,7 @@ mod errors;
 mod first_workflow;
 mod pages;
 mod readme;
+mod rules;
 mod snapshots;
 mod testing;
 mod texts;
