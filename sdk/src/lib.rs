@@ -123,7 +123,9 @@ impl<T: Serialize + DeserializeOwned + Send + 'static> Data for T {
 pub mod __private {
     pub use crate::activity::AttemptFuture;
     pub use crate::allowed::{Allowed, is_allowed};
-    pub use crate::durable::{At, Durably, Either, await_durable, durably, join, race, try_join};
+    pub use crate::durable::{
+        At, Durably, Either, Elsewhere, Start, await_durable, durably, join, race, try_join,
+    };
     pub use crate::workflow::Site;
     #[cfg(feature = "testing")]
     pub use ::insta;

@@ -386,3 +386,11 @@ fn prescribed() -> TokenStream {
         )]
     }
 }
+
+/// What clippy looks for by type, where tokens cannot tell: the calls that the shipped fragment of `clippy.toml`
+/// lists (see `clippy`), and loops over maps in their order. rustc by itself passes over it.
+///
+/// It stands before the user's attributes, which may say otherwise.
+fn denied_by_type() -> TokenStream {
+    quote!(#[deny(clippy::disallowed_methods, clippy::iter_over_hash_type)])
+}

@@ -19,6 +19,7 @@
 mod attributes;
 mod callees;
 mod check;
+pub mod clippy;
 mod errors;
 mod expand;
 mod index;

@@ -130,7 +130,36 @@ impl Lowering<'_> {
         }
     }
 
-    /// `set.submit(future)` and `cx.spawn(future)` start operations, so these need a place.
+    /// `set.submit(future)` and `cx.spawn(future)` start operations, so these get a place. Other types have such
+    /// methods too: `Start` leaves alone what is not durable.
+    ///
+    /// `{ use Elsewhere as _; Start::new(&__SITES[n], expr).begin() }`, where the braces have the span of `expr`:
+    /// what is wrong with it is said by the method that takes it.
+    fn begun(&mut self, argument: &mut Expr) {
+        if matches!(argument, Expr::Closure(_) | Expr::Lit(_)) {
+            self.visit_expr_mut(argument);
+            return;
+        }
+        let mut expr = take(argument);
+        let span = expr.span();
+        let label = self.labels.of(&expr);
+        self.visit_expr_mut(&mut expr);
+        let site = self.sites.add(label, span);
+        let inside = Span::mixed_site().located_at(span);
+        let private = {
+            let krate = respanned(self.krate, inside);
+            quote_spanned!(inside=> #krate::__private)
+        };
+        let begun = quote_spanned! {inside=>
+            #[allow(unused_imports)]
+            use #private::Elsewhere as _;
+            #private::Start::new(&__SITES[#site], #expr).begin()
+        };
+        let mut braces = Group::new(Delimiter::Brace, begun);
+        braces.set_span(span);
+        *argument = Expr::Verbatim(braces.to_token_stream());
+    }
+
     fn is_start(&self, call: &ExprMethodCall) -> bool {
         call.args.len() == 1 && (call.method == "submit" || call.method == "spawn")
     }
@@ -176,7 +205,7 @@ impl VisitMut for Lowering<'_> {
                 self.visit_expr_mut(&mut call.receiver);
                 call.args
                     .iter_mut()
-                    .for_each(|argument| self.check_argument(argument));
+                    .for_each(|argument| self.begun(argument));
             }
             Expr::Call(call) => {
                 self.note_callee(self.labels.callee(call));

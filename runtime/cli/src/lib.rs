@@ -1,16 +1,18 @@
 //! The command `perennial`, as a function: what can be done without the program whose runs are kept. See
-//! *Backup and upkeep* in the book.
+//! *Backup and upkeep* and *Determinism* in the book.
 
 #![warn(missing_docs)]
 
+mod clippy;
 mod store;
 
+use std::error::Error;
 use std::ffi::OsString;
 use std::io::Write;
 
 use clap::{Parser, Subcommand};
 
-/// Looks after what Perennial keeps.
+/// Looks after what Perennial keeps, and after programs that use it.
 ///
 /// Exit codes: 0 done, 1 not done or something is wrong, 2 wrong arguments, 3 done but for what was lost.
 #[derive(Debug, Parser)]
@@ -25,6 +27,30 @@ enum Command {
     /// Checks, measures, exports and repairs stores in folders
     #[command(subcommand)]
     Store(store::Command),
+    Clippy(clippy::Command),
+}
+
+type AnyError = Box<dyn Error>;
+
+/// How a command ended that could be carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Done,
+    /// Something is wrong with what was looked at.
+    Wrong,
+    /// It is done but for what was lost.
+    Lossy,
+}
+
+impl Outcome {
+    /// Its exit code.
+    fn code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Wrong => 1,
+            Self::Lossy => 3,
+        }
+    }
 }
 
 /// Does what the arguments say, of which the first is the name of the command. What it found is written to
@@ -36,7 +62,7 @@ pub fn call(
 ) -> u8 {
     // Nobody may be reading; the exit code says it too.
     let told = |to: &mut dyn Write, text: &str| drop(to.write_all(text.as_bytes()));
-    let Command::Store(command) = match Arguments::try_parse_from(arguments) {
+    let command = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => arguments.command,
         Err(error) => {
             let text = error.render().to_string();
@@ -44,14 +70,18 @@ pub fn call(
             return u8::try_from(error.exit_code()).unwrap_or(2);
         }
     };
-    match command.run() {
+    let result = match command {
+        Command::Store(command) => command.run(),
+        Command::Clippy(command) => command.run(),
+    };
+    match result {
         Ok((text, outcome)) => {
             told(out, &text);
             outcome.code()
         }
         Err(error) => {
             told(errors, &format!("error: {error}\n"));
-            store::Outcome::Wrong.code()
+            Outcome::Wrong.code()
         }
     }
 }

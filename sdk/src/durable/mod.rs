@@ -5,6 +5,7 @@ mod group;
 mod join;
 mod join_set;
 mod select;
+mod start;
 mod task;
 
 use std::fmt;
@@ -19,6 +20,7 @@ pub use boxed::BoxDurable;
 pub use join::{join, join_all, try_join};
 pub use join_set::JoinSet;
 pub use select::{Either, race};
+pub use start::{Elsewhere, Start};
 pub use task::Task;
 
 use crate::machine::{SITE, judged, pass};

@@ -31,6 +31,8 @@ pub struct Diverged {
     pub blocked: Option<Blocked>,
     /// What was different in the replay.
     pub changed: Changed,
+    /// Whether the thread had replayed the run before, when it was still the same.
+    pub on_a_used_thread: bool,
     /// What the code asked of the operating system, the first time or in the replay, after the event that is
     /// named by [`touched_after`](Self::touched_after).
     pub touched: Vec<Touched>,
@@ -55,15 +57,22 @@ impl fmt::Display for Diverged {
         if let Some(blocked) = &self.blocked {
             writeln!(f, "      replayed   {}", indent(&blocked.to_string(), 6))?;
         }
-        writeln!(
-            f,
-            "\nIt was replayed on a fresh thread, with {}.",
-            self.changed
-        )?;
+        let thread = if self.on_a_used_thread {
+            "a second time on one thread"
+        } else {
+            "on a fresh thread"
+        };
+        writeln!(f, "\nIt was replayed {thread}, with {}.", self.changed)?;
         if !self.touched.is_empty() {
             let event = self.touched_after;
             writeln!(f, "After event {event} the workflow's code asked for\n")?;
             calls(f, &self.touched)?;
+        }
+        if self.on_a_used_thread {
+            return f.write_str(
+                "\nhelp: look before this place for what a `thread_local!` (D114) or a static (D113) remembers: use \
+                 variables of the workflow, which replay builds again",
+            );
         }
         f.write_str(
             "\nhelp: look before this place for what is not the same twice:\n  \

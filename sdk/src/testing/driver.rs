@@ -14,7 +14,7 @@ use super::draws::draws;
 use super::failure::{NotMocked, TestFailure, TouchedIn, Waiting, place};
 use super::mock::MockState;
 use super::real::BlockOn;
-use super::replay::{Recording, changed, watched};
+use super::replay::{Recording, Replayed, changed, watched};
 use super::report::Report;
 use super::sandbox::World;
 use crate::history::{Decision, Observation, SEMANTICS, Started};
@@ -88,6 +88,9 @@ pub(super) struct TestedRun {
     /// What the workflow returned.
     pub(super) end: Option<Result<Value, Value>>,
 }
+
+/// How a run is replayed in a world.
+type How = fn(&Recording, u64) -> Replayed;
 
 impl Driver {
     pub(super) fn new(now: Timestamp) -> Self {
@@ -217,7 +220,7 @@ impl Driver {
         self.be_strict(index)?;
         if self.not_replayed.is_none() && self.runs[index].recording.is_due() {
             let world = self.runs[index].recording.units.len() as u64;
-            self.replay(index, world)?;
+            self.replay(index, world, Recording::replay)?;
         }
         Ok(())
     }
@@ -290,10 +293,10 @@ impl Driver {
     }
 
     /// Replays a run from its beginning in another world.
-    fn replay(&mut self, index: usize, world: u64) -> Result<(), TestFailure> {
-        self.replays += 1;
+    fn replay(&mut self, index: usize, world: u64, how: How) -> Result<(), TestFailure> {
         let recording = &self.runs[index].recording;
-        let replayed = recording.replay(world);
+        let replayed = how(recording, world);
+        self.replays += 1;
         if let Some(diverged) = replayed.diverged {
             return Err(TestFailure::Diverged(Box::new(diverged)));
         }
@@ -319,8 +322,10 @@ impl Driver {
             return Ok(());
         }
         for index in 0..self.runs.len() {
+            let mut how: How = Recording::replay_twice;
             for world in self.runs[index].recording.last_worlds() {
-                self.replay(index, world)?;
+                self.replay(index, world, how)?;
+                how = Recording::replay;
             }
         }
         Ok(())

@@ -44,7 +44,8 @@
 //!   distances, and several times at the end of the test, each run is replayed from its beginning on a fresh
 //!   thread, in a changed world: with `perennial-sandbox` linked another clock, other random bytes and other
 //!   hash keys, without it other hash keys alone. What a clock or random bytes decide goes unnoticed without
-//!   it.
+//!   it. Once at the end it is replayed twice on one thread, as on a runtime's: what a `thread_local!` remembers
+//!   shows the second time.
 //!
 //! To use it, add the feature `testing` to the dev-dependency: in Cargo.toml
 //! `perennial = { version = "..", features = ["testing"] }` under `[dev-dependencies]`.

@@ -94,8 +94,24 @@ impl Recording {
     /// Replays all of it in that world.
     pub(super) fn replay(&self, world: u64) -> Replayed {
         // A thread has caches, such as the keys of its hash maps, that only a fresh one fills anew.
-        let apart = std::thread::scope(|scope| scope.spawn(|| self.replay_here(world)).join());
-        apart.unwrap_or_else(|payload| std::panic::resume_unwind(payload))
+        apart(|| self.replay_here(world))
+    }
+
+    /// Replays it twice on one thread: what its thread-locals remember is another the second time, as it is on
+    /// the threads of a runtime.
+    pub(super) fn replay_twice(&self, world: u64) -> Replayed {
+        apart(|| {
+            let first = self.replay_here(world);
+            if first.diverged.is_some() {
+                return first;
+            }
+            let mut second = self.replay_here(world);
+            if let Some(diverged) = &mut second.diverged {
+                diverged.on_a_used_thread = true;
+            }
+            second.touched.splice(0..0, first.touched);
+            second
+        })
     }
 
     fn replay_here(&self, world: u64) -> Replayed {
@@ -190,6 +206,7 @@ impl Recording {
             difference,
             blocked,
             changed: changed(),
+            on_a_used_thread: false,
             touched: causes,
             touched_after,
         }
@@ -220,6 +237,12 @@ enum Differs {
         second: Box<Side>,
     },
     Blocked(Blocked),
+}
+
+/// Does it on a fresh thread.
+fn apart(what: impl FnOnce() -> Replayed + Send) -> Replayed {
+    let apart = std::thread::scope(|scope| scope.spawn(what).join());
+    apart.unwrap_or_else(|payload| std::panic::resume_unwind(payload))
 }
 
 /// Runs `code` in `world`, where a sandbox is linked, and gives what it asked for.

@@ -47,6 +47,12 @@ async fn options(cx: &Cx) -> Result<(), Error> {
 }
 
 #[workflow]
+async fn remembered(cx: &Cx) -> Result<(), Error> {
+    charge(cx, counted()).await?;
+    Ok(())
+}
+
+#[workflow]
 async fn count_of_steps(cx: &Cx, more: bool) -> Result<(), Error> {
     cx.sleep(seconds(1)).await?;
     let first = counted() > 1;
@@ -214,4 +220,15 @@ fn replays_follow_each_unit_up_to_100_and_then_at_doubling_distances(t: &mut Tes
             102, 106, 114, 130, 162, 226, 354, 610, 1122, 2146, 4194, 8290
         ]
     );
+}
+
+#[test]
+fn what_a_thread_remembers_is_found_when_it_replays_again() {
+    // A thread of a runtime has run others before; that of a test, and each fresh one, has not.
+    let found = diverged(|t| {
+        t.mock(charge, Ok);
+        let _ = t.start(remembered, ()).result();
+    });
+    assert!(found.on_a_used_thread);
+    insta::assert_snapshot!(without_lines(&found.to_string()));
 }

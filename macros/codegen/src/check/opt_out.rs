@@ -186,6 +186,13 @@ impl Check<'_> {
         parse_quote_spanned!(span=> match #enter { #lints #guard => #expr })
     }
 
+    /// `expr`, which makes what is recorded. `cx.record` tells the runtime; clippy is told here.
+    pub(super) fn recorded(&mut self, expr: &Expr) -> Expr {
+        self.rewritten = true;
+        let lints = lints();
+        parse_quote!(match () { #lints () => #expr })
+    }
+
     /// A statement in an opt-out, in its block: its variables stay.
     pub(super) fn allowed_statement(&self, stmt: Stmt, is_last: bool) -> Vec<Stmt> {
         let (enter, lints, guard) = (self.enter(), lints(), guard());

@@ -60,9 +60,13 @@ impl Check<'_> {
         let records = method == "record" && self.is_context(&call.receiver);
         for (index, argument) in call.args.iter_mut().enumerate() {
             let outer = self.recording;
-            self.recording |= records && index == 1;
+            let recorded = records && index == 1;
+            self.recording |= recorded;
             self.visit_expr_mut(argument);
             self.recording = outer;
+            if recorded {
+                *argument = self.recorded(argument);
+            }
         }
     }
 

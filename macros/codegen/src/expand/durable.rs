@@ -6,7 +6,7 @@ use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{FnArg, Ident, Pat, PatIdent, ReturnType, Signature, Type};
 
-use super::as_written;
+use super::{as_written, denied_by_type};
 use crate::check::check;
 use crate::errors::Errors;
 use crate::inputs::generated_name;
@@ -33,12 +33,17 @@ pub(super) fn expand(
         if let Body::Opaque(_, error) = &body {
             errors.take(error.clone());
         }
-        return as_written(Function {
+        let denied = match body {
+            Body::Missing => TokenStream::new(),
+            _ => denied_by_type(),
+        };
+        let function = as_written(Function {
             attrs,
             vis,
             sig,
             body,
         });
+        return quote!(#denied #function);
     };
     let Lowered { body, sites, .. } = lower(
         krate,
@@ -64,8 +69,9 @@ pub(super) fn expand(
     }
     let statements = body.statements();
     let future = quote_spanned!(asyncness.span=> async move);
+    let denied = denied_by_type();
     quote! {
-        #(#attrs)* #vis #sig {
+        #denied #(#attrs)* #vis #sig {
             #sites
             #krate::__private::durably(#future { #coerced #moved #statements })
         }

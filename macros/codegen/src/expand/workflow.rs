@@ -4,7 +4,9 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::{FnArg, Lifetime, Signature, Type};
 
-use super::{Named, associated_types, code_signature, internal, prescribed, unpacked};
+use super::{
+    Named, associated_types, code_signature, denied_by_type, internal, prescribed, unpacked,
+};
 use crate::attributes::ItemAttributes;
 use crate::callees;
 use crate::check::check;
@@ -59,6 +61,7 @@ pub(super) fn expand(
     };
     let graph = graph(&named, &callees);
     let (prescribed, code_attributes) = (prescribed(), &attributes.code);
+    let denied = denied_by_type();
     let code = Ident::new("__body", Span::mixed_site().located_at(ident.span()));
     let asyncness = function
         .sig
@@ -112,6 +115,7 @@ pub(super) fn expand(
             #graph
             #[allow(dead_code)]
             #prescribed
+            #denied
             #(#code_attributes)*
             #signature #body
             #[allow(clippy::future_not_send)]

@@ -8,7 +8,6 @@ mod stat;
 mod text;
 mod verify;
 
-use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -16,7 +15,7 @@ use clap::Subcommand;
 use perennial::Timestamp;
 use perennial_runtime::store::{OpenError, SledStore};
 
-type AnyError = Box<dyn Error>;
+use crate::{AnyError, Outcome};
 
 /// What is done with a store.
 #[derive(Debug, Subcommand)]
@@ -90,27 +89,6 @@ pub(crate) enum Command {
         #[arg(long)]
         discard_old: bool,
     },
-}
-
-/// How a command ended that could be carried out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
-    Done,
-    /// Something is wrong with what was looked at.
-    Wrong,
-    /// It is done but for what was lost.
-    Lossy,
-}
-
-impl Outcome {
-    /// Its exit code.
-    pub(crate) fn code(self) -> u8 {
-        match self {
-            Self::Done => 0,
-            Self::Wrong => 1,
-            Self::Lossy => 3,
-        }
-    }
 }
 
 impl Command {

@@ -8,7 +8,8 @@ use super::watch;
 /// How much later it is: another year, month, weekday, hour, minute and second, up to four times over.
 const LATER: Duration = Duration::from_secs(400 * 86_400 + 5 * 3_600 + 7 * 60 + 11);
 
-/// How much later at each look: clocks advance, and no two looks are close together.
+/// How much later at each look: clocks advance, and no two looks are close together. In other worlds sixty times
+/// as much, an hour and more, or sixty times that, days.
 const STEP: Duration = Duration::from_nanos(67_089_101_103);
 
 /// No process has a number from here on.
@@ -44,7 +45,12 @@ impl Changed {
             3 => 3,
             _ => 4,
         };
-        LATER * times + STEP * looks
+        let steps = match self.number / 4 % 3 {
+            0 => 1,
+            1 => 60,
+            _ => 60 * 60,
+        };
+        LATER * times + STEP * steps * looks
     }
 
     /// Its next random bytes.

@@ -54,6 +54,31 @@ fn clocks_advance_at_each_look_also_from_one_watch_to_the_next() {
 }
 
 #[test]
+fn from_one_look_to_the_next_it_is_a_minute_in_some_worlds_and_days_in_others() {
+    let between_looks = |number| {
+        given(World::Changed(number), || {
+            let first = Instant::now();
+            first.elapsed()
+        })
+    };
+    // As many worlds as a run has at its end.
+    let all: Vec<_> = (1..=16).map(between_looks).collect();
+    assert!(all.iter().all(|between| *between > Duration::from_secs(60)));
+    assert!(
+        all.iter()
+            .any(|between| *between < Duration::from_secs(120))
+    );
+    assert!(
+        all.iter()
+            .any(|between| *between > Duration::from_secs(3_600))
+    );
+    assert!(
+        all.iter()
+            .any(|between| *between > Duration::from_secs(86_400))
+    );
+}
+
+#[test]
 #[allow(unsafe_code)]
 fn all_clocks_are_changed() {
     let seconds = |clock| {
