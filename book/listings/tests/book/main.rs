@@ -5,6 +5,7 @@
 
 mod cargo;
 mod chapters;
+mod clippy;
 mod compile_errors;
 mod errors;
 mod first_workflow;
