@@ -4,6 +4,7 @@ use std::time::SystemTime;
 
 use perennial::prelude::*;
 
+// ANCHOR: code
 #[workflow]
 #[allow_nondeterminism(clock, reason = "of the whole function")]
 async fn order(
@@ -44,6 +45,7 @@ async fn ship(_acx: &ActivityCx) -> Result<u64, Failure> {
 fn plain() -> SystemTime {
     SystemTime::now()
 }
+// ANCHOR_END: code
 
 fn main() {
     println!("{} {} {:?}", order::NAME, ship::NAME, plain());

@@ -4,6 +4,7 @@ use std::time::SystemTime;
 
 use perennial::prelude::*;
 
+// ANCHOR: code
 #[workflow]
 async fn order(cx: &Cx) -> Result<(), Error> {
     #[allow_nondeterminism(clock, reason = "only for a log line")]
@@ -13,6 +14,7 @@ async fn order(cx: &Cx) -> Result<(), Error> {
     cx.log(format_args!("{begun} {a:?}"));
     Ok(())
 }
+// ANCHOR_END: code
 
 fn main() {
     println!("{}", order::NAME);

@@ -1,4 +1,4 @@
-//! *Determinism: the rules so far*.
+//! *Determinism*.
 
 use std::collections::BTreeMap;
 
@@ -23,3 +23,12 @@ pub async fn careful(cx: &Cx, votes: Vec<String>) -> Result<String, Error> {
     Ok(format!("{count:?}"))
 }
 // ANCHOR_END: instead
+
+// ANCHOR: helper
+/// The cheapest offer; of equal ones the first by name.
+#[durable]
+pub fn cheapest(offers: &BTreeMap<String, u64>) -> Option<&String> {
+    let cheapest = offers.iter().min_by_key(|(_, cents)| **cents);
+    cheapest.map(|(name, _)| name)
+}
+// ANCHOR_END: helper

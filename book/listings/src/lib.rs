@@ -5,7 +5,6 @@
 pub mod activities;
 pub mod determinism;
 pub mod errors;
-pub mod histories;
 pub mod running;
 pub mod stores;
 pub mod testing;

@@ -195,6 +195,9 @@ async fn what_to_use_instead() {
     let run = runtime.client().start(determinism::careful, "vote", votes);
     let result = run.await.unwrap().result().await.unwrap();
     assert_eq!(result, r#"{"no": 1, "yes": 2}"#);
+    let offers = [("b", 2), ("a", 2), ("c", 3)].map(|(name, cents)| (name.to_owned(), cents));
+    let cheapest = determinism::cheapest(&offers.into()).cloned();
+    assert_eq!(cheapest.as_deref(), Some("a"));
 }
 
 #[tokio::test]

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use crate::pages::pages;
 use crate::texts::{listings, root, updating};
 
 /// One error: from its headline to the next.
@@ -53,4 +54,16 @@ fn compile_errors_are_those_of_the_ui_tests() {
         count += 1;
     }
     assert!(count > 0);
+}
+
+#[test]
+fn each_compile_error_is_shown() {
+    let pages = pages();
+    for entry in fs::read_dir(listings().join("texts/compile")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        // The README shows it.
+        let shown = name == "twenty_at_once--clock.txt"
+            || pages.iter().any(|(_, text)| text.contains(&name));
+        assert!(shown, "no page shows {name}");
+    }
 }

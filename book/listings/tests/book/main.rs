@@ -5,12 +5,13 @@
 
 mod cargo;
 mod chapters;
+mod clippy;
 mod compile_errors;
 mod errors;
 mod first_workflow;
-mod histories;
 mod pages;
 mod readme;
+mod rules;
 mod snapshots;
 mod testing;
 mod texts;

@@ -6,13 +6,21 @@ use std::path::{Path, PathBuf};
 
 use crate::texts::{book, root};
 
-fn pages() -> Vec<(PathBuf, String)> {
-    let entries = fs::read_dir(book().join("src")).unwrap();
-    let paths = entries.map(|entry| entry.unwrap().path());
-    let mut pages: Vec<_> = paths
-        .filter(|path| path.extension().is_some_and(|e| e == "md"))
-        .map(|path| (path.clone(), fs::read_to_string(path).unwrap()))
-        .collect();
+/// The pages, those in folders below too.
+pub(crate) fn pages() -> Vec<(PathBuf, String)> {
+    let mut folders = vec![book().join("src")];
+    let mut pages = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|e| e == "md") {
+                let text = fs::read_to_string(&path).unwrap();
+                pages.push((path, text));
+            }
+        }
+    }
     pages.sort();
     pages
 }
@@ -90,7 +98,7 @@ fn ids(text: &str) -> HashSet<String> {
 }
 
 /// What `[..](here)` leads to, code blocks left out.
-fn links(text: &str) -> Vec<&str> {
+pub(crate) fn links(text: &str) -> Vec<&str> {
     let mut in_code = false;
     let lines = text.lines().filter(|line| {
         in_code ^= line.trim_start().starts_with("```");
@@ -144,10 +152,11 @@ fn every_link_leads_somewhere() {
 
 #[test]
 fn every_page_is_in_the_summary() {
-    let summary = fs::read_to_string(book().join("src/SUMMARY.md")).unwrap();
+    let src = book().join("src");
+    let summary = fs::read_to_string(src.join("SUMMARY.md")).unwrap();
     let listed = links(&summary);
     for (path, _) in pages() {
-        let name = path.file_name().unwrap().to_str().unwrap();
+        let name = path.strip_prefix(&src).unwrap().to_str().unwrap();
         let there = name == "SUMMARY.md" || listed.contains(&name);
         assert!(there, "{name} is not in SUMMARY.md");
     }

@@ -1,4 +1,4 @@
-//! The README's example is the first workflow of the book.
+//! The README's example is the first workflow of the book, and its error is one of the compiler's.
 
 use std::fs;
 
@@ -25,4 +25,13 @@ fn the_example_of_the_readme_is_the_one_that_runs() {
             "the README shows other code than the book:\n{block}"
         );
     }
+}
+
+#[test]
+fn the_error_of_the_readme_is_the_compilers() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let error = fs::read_to_string(listings().join("texts/compile/twenty_at_once--clock.txt"));
+    let shown = readme.split("```text\n").nth(1).unwrap();
+    let shown = shown.split("```").next().unwrap();
+    assert_eq!(shown, error.unwrap());
 }

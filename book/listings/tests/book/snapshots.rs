@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use perennial::assert_history;
+use perennial::prelude::Failure;
 use perennial::testing::{Run, Snapshot, TestRun, check_histories, replay_folder, save_history};
 use perennial_book::testing::{Declined, changed, charge, invoices, price, send_mail, trial};
 use perennial_runtime::store::MemoryStore;
@@ -113,17 +114,20 @@ fn a_diff() {
 
 // ANCHOR: keep
 #[perennial::test]
-fn both_ends_of_a_trial_are_kept(t: &mut TestRun) {
+fn histories_of_the_first_release(t: &mut TestRun) {
     t.mock(send_mail, |_| Ok(()));
     t.mock(price, |_| Ok(900));
     t.mock(charge, |_| Ok("R-1".to_owned()))
-        .then(|_| Err(perennial::Failure::reject(Declined)));
+        .then(|_| Err(Failure::reject(Declined)));
 
-    for name in ["subscribed", "declined"] {
-        let run = t.start(trial, ada());
-        run.result().unwrap();
-        save_history(&run, format!("tests/histories/trial-{name}.json")).unwrap();
-    }
+    let run = t.start(trial, ada());
+    save_history(&run, "tests/histories/trial-v1-in-flight.json").unwrap();
+    run.result().unwrap();
+    save_history(&run, "tests/histories/trial-v1-subscribed.json").unwrap();
+
+    let run = t.start(trial, ada());
+    run.result().unwrap();
+    save_history(&run, "tests/histories/trial-v1-declined.json").unwrap();
 }
 // ANCHOR_END: keep
 
@@ -153,7 +157,7 @@ fn released_histories_are_not_overwritten(t: &mut TestRun) {
     t.mock(charge, |_| Ok("R-1".to_owned()));
     let run = t.start(changed::trial, ada());
     run.result().unwrap();
-    let kept = save_history(&run, "tests/histories/trial-subscribed.json");
+    let kept = save_history(&run, "tests/histories/trial-v1-subscribed.json");
     assert_text("texts/snapshots/kept.txt", &kept.unwrap_err().to_string());
 }
 

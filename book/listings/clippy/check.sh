@@ -1,0 +1,2 @@
+perennial clippy --check
+cargo clippy --all-targets
