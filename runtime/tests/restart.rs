@@ -83,7 +83,7 @@ mod next {
     use super::*;
 
     #[workflow(name = "waits")]
-    pub async fn changed(cx: &Cx) -> Result<u32, Error> {
+    pub(crate) async fn changed(cx: &Cx) -> Result<u32, Error> {
         add(cx, 5, 5).await?;
         Ok(gated(cx).await?)
     }

@@ -35,7 +35,7 @@ mod other {
     use perennial::prelude::*;
 
     #[workflow(name = "order")]
-    pub async fn order_too(cx: &Cx) -> Result<(), Error> {
+    pub(crate) async fn order_too(cx: &Cx) -> Result<(), Error> {
         let _ = cx;
         Ok(())
     }
