@@ -293,18 +293,19 @@ impl<'a> Named<'a> {
 
     /// Checks of several input types, each spanned to its type, so that an error sits there.
     ///
-    /// The traits check them too, but all at once. A single one needs no second check.
+    /// The traits check them too, but all at once. A single one needs no second check. The type that the checks
+    /// are about is nobody else's: what is private to the user's module may stand in them.
     fn assertions(&self, inputs: &Inputs) -> TokenStream {
         if inputs.all.len() < 2 {
             return TokenStream::new();
         }
-        let assertion = |Input { cfg, ty, .. }: &Input| {
-            let krate = respanned(self.krate, ty.span());
-            let checked = quote_spanned!(ty.span()=> #krate::__private::assert_data::<#ty>());
-            // The item itself has the macro's span: rustc would suggest type parameters for it.
-            quote!(#(#cfg)* const _: () = #checked;)
+        let krate = self.krate;
+        let assertion = |(index, Input { cfg, ty, .. }): (usize, &Input)| {
+            let checked = quote_spanned!(ty.span()=> type Type = #ty;);
+            quote!(#(#cfg)* impl #krate::__private::Input<#index> for __Inputs { #checked })
         };
-        inputs.all.iter().map(assertion).collect()
+        let checks = inputs.all.iter().enumerate().map(assertion);
+        quote!(struct __Inputs; #(#checks)*)
     }
 }
 

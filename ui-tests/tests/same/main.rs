@@ -7,4 +7,5 @@
 #![allow(clippy::unwrap_used)]
 
 mod lints;
+mod mistakes;
 mod project;

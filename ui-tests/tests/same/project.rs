@@ -46,6 +46,8 @@ pub(crate) struct Finding {
     pub(crate) file: String,
     pub(crate) line: u64,
     pub(crate) column: u64,
+    /// Not a warning.
+    pub(crate) is_error: bool,
     /// `unused_mut`, `E0308`; empty if it has none.
     pub(crate) code: String,
     pub(crate) message: String,
@@ -59,6 +61,7 @@ impl fmt::Display for Finding {
             column,
             code,
             message,
+            is_error: _,
         } = self;
         let message = message.lines().next().unwrap_or_default();
         write!(f, "{file}:{line}:{column} [{code}] {message}")
@@ -83,7 +86,7 @@ impl Project {
     }
 
     /// Adds a package with these files.
-    pub(crate) fn package(&mut self, name: &str, edition: &str, files: &[(&str, String)]) {
+    pub(crate) fn package(&mut self, name: &str, edition: &str, files: &[(String, String)]) {
         let folder = self.folder.join(name);
         let sdk = repository().join("sdk");
         let manifest = format!(
@@ -164,6 +167,7 @@ fn finding(message: &Value) -> Option<Finding> {
             .to_owned(),
         line: primary["line_start"].as_u64()?,
         column: primary["column_start"].as_u64()?,
+        is_error: message["level"] == "error",
         code: message["code"]["code"]
             .as_str()
             .unwrap_or_default()
@@ -176,6 +180,26 @@ fn finding(message: &Value) -> Option<Finding> {
 pub(crate) fn source(path: &str) -> String {
     let path = repository().join("ui-tests/same").join(path);
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// For messages: one a line.
+pub(crate) fn lines(findings: &[&Finding]) -> String {
+    findings
+        .iter()
+        .map(|finding| format!("  {finding}\n"))
+        .collect()
+}
+
+/// The names of the files in a folder of `same/`.
+pub(crate) fn sources(folder: &str) -> Vec<String> {
+    let folder = repository().join("ui-tests/same").join(folder);
+    let mut names: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .map(|path| path.file_stem().unwrap().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
 }
 
 fn repository() -> &'static Path {
