@@ -82,6 +82,10 @@ pub use workflow::{
     WorkflowFn, WorkflowResult, WorkflowSet,
 };
 
+// For the attributes, in the tests of this crate.
+#[cfg(test)]
+extern crate self as perennial;
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -138,5 +142,31 @@ pub mod __private {
     /// before the one about all of them together. An `impl` takes the compiler less time than a call.
     pub trait Input<const INDEX: usize> {
         type Type: crate::Data;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::prelude::*;
+
+    #[activity(pure)]
+    async fn double(_acx: &ActivityCx, n: u32) -> Result<u32, Failure> {
+        Ok(n * 2)
+    }
+
+    #[workflow]
+    async fn quadruple(cx: &Cx, n: u32) -> Result<u32, Error> {
+        let (twice, ()) = join!(double(cx, n), nothing(cx));
+        Ok(double(cx, twice?).await?)
+    }
+
+    #[durable]
+    async fn nothing(_cx: &Cx) {}
+
+    #[test]
+    fn rw37_the_attributes_work_inside_of_this_crate() {
+        let callees = quadruple::GRAPH.callees;
+        assert_eq!(callees.len(), 1, "{callees:?}");
+        assert_eq!(callees[0].name, double::NAME);
     }
 }

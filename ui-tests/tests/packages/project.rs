@@ -77,7 +77,7 @@ pub(crate) struct Project {
 impl Project {
     pub(crate) fn new(name: &str) -> Self {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
-            .join("same")
+            .join("packages")
             .join(name);
         Self {
             folder,
@@ -87,10 +87,21 @@ impl Project {
 
     /// Adds a package with these files.
     pub(crate) fn package(&mut self, name: &str, edition: &str, files: &[(String, String)]) {
+        let dependencies = format!("perennial = {{ path = {:?} }}\n", sdk());
+        self.package_with(name, edition, &dependencies, files);
+    }
+
+    /// Adds a package with these dependencies and with serde.
+    pub(crate) fn package_with(
+        &mut self,
+        name: &str,
+        edition: &str,
+        dependencies: &str,
+        files: &[(String, String)],
+    ) {
         let folder = self.folder.join(name);
-        let sdk = repository().join("sdk");
         let manifest = format!(
-            "[package]\nname = \"{name}\"\nedition = \"{edition}\"\n\n[dependencies]\nperennial = {{ path = {sdk:?} }}\n\
+            "[package]\nname = \"{name}\"\nedition = \"{edition}\"\n\n[dependencies]\n{dependencies}\
              serde = {{ version = \"1\", features = [\"derive\"] }}\n"
         );
         write(&folder.join("Cargo.toml"), &manifest);
@@ -200,6 +211,11 @@ pub(crate) fn sources(folder: &str) -> Vec<String> {
         .collect();
     names.sort();
     names
+}
+
+/// The package `perennial`.
+pub(crate) fn sdk() -> PathBuf {
+    repository().join("sdk")
 }
 
 fn repository() -> &'static Path {
