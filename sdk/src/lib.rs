@@ -68,7 +68,7 @@ pub use activity::{
 };
 pub use blocked::{Blocked, NotDurable, Panicked, Runaway, Unstorable};
 pub use cx::{Cx, Draw, Sleep};
-pub use durable::{BoxDurable, Durable, JoinSet, Task, join_all};
+pub use durable::{BoxDurable, Durable, Durably, JoinSet, Task, join_all};
 pub use error::Error;
 pub use ids::{IdProblem, InvalidId, MAX_ID_LENGTH, Namespace, OperationId, RunId, RunKey};
 pub use incompatible::{Incompatible, IncompatibleKind, Side};
@@ -82,6 +82,10 @@ pub use workflow::{
     WorkflowFn, WorkflowResult, WorkflowSet,
 };
 
+// For the attributes, in the tests of this crate.
+#[cfg(test)]
+extern crate self as perennial;
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -92,9 +96,9 @@ use self::value::{DecodeError, EncodeError, Value};
 /// Implemented for all that is `Serialize + DeserializeOwned + Send + 'static`. Values are stored as JSON,
 /// at most 1 MiB each; floats must be finite and the keys of maps strings.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be stored in a workflow history",
+    message = "`{Self}` cannot be stored in a workflow history: recorded values need `serde::Serialize`, `serde::Deserialize` and `Send + 'static`",
     label = "this type is written to the history",
-    note = "derive both serde traits on it: `#[derive(serde::Serialize, serde::Deserialize)]`; it must also be `Send + 'static`"
+    note = "derive both serde traits on it: `#[derive(serde::Serialize, serde::Deserialize)]`"
 )]
 // Not `: Serialize + DeserializeOwned`: where an associated type is bounded on it, rustc would speak of
 // those traits, at length, and not of this one.
@@ -124,7 +128,7 @@ pub mod __private {
     pub use crate::activity::AttemptFuture;
     pub use crate::allowed::{Allowed, is_allowed};
     pub use crate::durable::{
-        At, Durably, Either, Elsewhere, Start, await_durable, durably, join, race, try_join,
+        At, Either, Elsewhere, Start, await_durable, durably, join, race, try_join,
     };
     pub use crate::workflow::Site;
     #[cfg(feature = "testing")]
@@ -134,7 +138,35 @@ pub mod __private {
     /// these frames out.
     pub const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/");
 
-    pub const fn assert_data<T: crate::Data>() {}
-    pub const fn assert_activity_result<T: crate::ActivityResult>() {}
-    pub const fn assert_workflow_result<T: crate::WorkflowResult>() {}
+    /// An input, by its number, where there are several: so that an error names the one that is at fault, and
+    /// before the one about all of them together. An `impl` takes the compiler less time than a call.
+    pub trait Input<const INDEX: usize> {
+        type Type: crate::Data;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::prelude::*;
+
+    #[activity(pure)]
+    async fn double(_acx: &ActivityCx, n: u32) -> Result<u32, Failure> {
+        Ok(n * 2)
+    }
+
+    #[workflow]
+    async fn quadruple(cx: &Cx, n: u32) -> Result<u32, Error> {
+        let (twice, ()) = join!(double(cx, n), nothing(cx));
+        Ok(double(cx, twice?).await?)
+    }
+
+    #[durable]
+    async fn nothing(_cx: &Cx) {}
+
+    #[test]
+    fn rw37_the_attributes_work_inside_of_this_crate() {
+        let callees = quadruple::GRAPH.callees;
+        assert_eq!(callees.len(), 1, "{callees:?}");
+        assert_eq!(callees[0].name, double::NAME);
+    }
 }

@@ -27,7 +27,7 @@ pub trait Workflow: 'static {
 
 /// What a workflow returns: `Result<T, E>`, both of which can be stored.
 #[diagnostic::on_unimplemented(
-    message = "a workflow cannot return `{Self}`",
+    message = "a workflow cannot return `{Self}`: it returns a `Result`, and recorded values need `serde::Serialize` and `serde::Deserialize`",
     label = "expected a `Result` of types that can be stored",
     note = "derive both serde traits on the value and on the error; the error is also `Display`",
     note = "`perennial::Error` takes any error through `?`; if nothing can go wrong, `perennial::Never` is an error that cannot be"

@@ -18,12 +18,13 @@ use crate::errors::Errors;
 use crate::index::is_associated;
 use crate::inputs::{Input, Inputs};
 use crate::lower::respanned;
+use crate::manifest::{self, Known};
 use crate::options::{ActivityOptions, DurableOptions, TestOptions, WorkflowOptions};
 use crate::parse::{Body, Function};
 use crate::signature::Kind;
 
 pub(crate) fn workflow(attr: TokenStream, item: TokenStream) -> TokenStream {
-    expand("workflow", item, |function, errors| {
+    expand("workflow", names_crate(&attr), item, |function, errors| {
         let options = WorkflowOptions::parse(attr, errors);
         match misplaced(Kind::Workflow, function, errors) {
             Ok(function) => workflow::expand(&options, function, errors),
@@ -42,7 +43,7 @@ pub(crate) fn workflow(attr: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 pub(crate) fn activity(attr: TokenStream, item: TokenStream) -> TokenStream {
-    expand("activity", item, |function, errors| {
+    expand("activity", names_crate(&attr), item, |function, errors| {
         let options = ActivityOptions::parse(attr, errors);
         match misplaced(Kind::Activity, function, errors) {
             Ok(function) => activity::expand(&options, function, errors),
@@ -52,22 +53,28 @@ pub(crate) fn activity(attr: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 pub(crate) fn durable(attr: TokenStream, item: TokenStream) -> TokenStream {
-    expand("durable", item, |function, errors| {
+    expand("durable", names_crate(&attr), item, |function, errors| {
         let options = DurableOptions::parse(attr, errors);
         durable::expand(&options, function, errors)
     })
 }
 
 pub(crate) fn test(attr: TokenStream, item: TokenStream) -> TokenStream {
-    expand("perennial::test", item, |function, errors| {
-        let options = TestOptions::parse(attr, errors);
-        test::expand(&options, function, errors)
-    })
+    expand(
+        "perennial::test",
+        names_crate(&attr),
+        item,
+        |function, errors| {
+            let options = TestOptions::parse(attr, errors);
+            test::expand(&options, function, errors)
+        },
+    )
 }
 
 /// Parses the item, expands it, and puts the findings behind it.
 fn expand(
     attribute: &str,
+    names_crate: bool,
     item: TokenStream,
     with: impl FnOnce(Function, &mut Errors) -> TokenStream,
 ) -> TokenStream {
@@ -78,7 +85,11 @@ fn expand(
             if attribute != "activity" {
                 without_opt_outs(&mut function, &mut errors);
             }
-            let expanded = with(function, &mut errors);
+            let expanded = if names_crate || finds_crate(attribute, &mut errors) {
+                with(function, &mut errors)
+            } else {
+                without_code(function)
+            };
             print::if_asked_for(&name, &expanded);
             expanded
         }
@@ -101,6 +112,40 @@ fn expand(
     };
     expanded.extend(errors.into_tokens());
     expanded
+}
+
+/// Whether the attribute is told where the crate `perennial` is.
+fn names_crate(attr: &TokenStream) -> bool {
+    let mut tokens = attr.clone().into_iter();
+    tokens.any(|token| matches!(token, TokenTree::Ident(name) if name == "crate"))
+}
+
+/// Whether the crate `perennial` is there, as far as one can know. Where it is not, each path of the generated
+/// code would be an error, and none would say what to do.
+fn finds_crate(attribute: &str, errors: &mut Errors) -> bool {
+    let place = Span::call_site();
+    // Outside of the compiler nothing is known.
+    if place.local_file().is_none() || manifest::known() != Known::Not {
+        return true;
+    }
+    let option = match attribute {
+        "activity" => "#[activity(.., crate = path::to::perennial)]".to_owned(),
+        _ => format!("#[{attribute}(crate = path::to::perennial)]"),
+    };
+    errors.at(
+        place,
+        format!("`#[{attribute}]` does not find the crate `perennial`: it is no dependency in Cargo.toml\n\nhelp: add it, or say which crate exports it: `{option}`"),
+    );
+    false
+}
+
+/// The function without its code, so that nothing follows from what is missing.
+fn without_code(mut function: Function) -> TokenStream {
+    function
+        .attrs
+        .insert(0, syn::parse_quote!(#[allow(unused)]));
+    function.body = Body::Parsed(syn::parse_quote!({ ::core::unreachable!() }));
+    as_written(function)
 }
 
 /// Takes away opt-outs of the whole function and of its parameters, which cannot be.
@@ -293,18 +338,19 @@ impl<'a> Named<'a> {
 
     /// Checks of several input types, each spanned to its type, so that an error sits there.
     ///
-    /// The traits check them too, but all at once. A single one needs no second check.
+    /// The traits check them too, but all at once. A single one needs no second check. The type that the checks
+    /// are about is nobody else's: what is private to the user's module may stand in them.
     fn assertions(&self, inputs: &Inputs) -> TokenStream {
         if inputs.all.len() < 2 {
             return TokenStream::new();
         }
-        let assertion = |Input { cfg, ty, .. }: &Input| {
-            let krate = respanned(self.krate, ty.span());
-            let checked = quote_spanned!(ty.span()=> #krate::__private::assert_data::<#ty>());
-            // The item itself has the macro's span: rustc would suggest type parameters for it.
-            quote!(#(#cfg)* const _: () = #checked;)
+        let krate = self.krate;
+        let assertion = |(index, Input { cfg, ty, .. }): (usize, &Input)| {
+            let checked = quote_spanned!(ty.span()=> type Type = #ty;);
+            quote!(#(#cfg)* impl #krate::__private::Input<#index> for __Inputs { #checked })
         };
-        inputs.all.iter().map(assertion).collect()
+        let checks = inputs.all.iter().enumerate().map(assertion);
+        quote!(struct __Inputs; #(#checks)*)
     }
 }
 

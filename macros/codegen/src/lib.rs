@@ -25,6 +25,7 @@ mod expand;
 mod index;
 mod inputs;
 mod lower;
+mod manifest;
 mod names;
 mod options;
 mod parse;

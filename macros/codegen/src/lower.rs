@@ -11,7 +11,7 @@ mod labels;
 mod macros;
 mod sites;
 
-use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
@@ -234,7 +234,13 @@ pub(crate) fn respanned(path: &Path, span: Span) -> TokenStream {
     path.to_token_stream()
         .into_iter()
         .map(|mut token| {
-            token.set_span(span);
+            // What `$crate` means is known to its span alone.
+            match &token {
+                TokenTree::Ident(name) if *name == "$crate" => {
+                    token.set_span(span.resolved_at(token.span()));
+                }
+                _ => token.set_span(span),
+            }
             token
         })
         .collect()

@@ -13,6 +13,7 @@ use syn::{LitStr, Path};
 
 pub(crate) use self::activity::ActivityOptions;
 use crate::errors::Errors;
+use crate::manifest::{self, Known};
 use crate::suggest::closest;
 
 /// One option: `blocking`, `name = "charge"`, `retry(attempts = 5)`.
@@ -151,9 +152,14 @@ fn unknown(attribute: &str, name: &Ident, known: &[&str], errors: &mut Errors) {
     );
 }
 
-/// `::perennial`, unless an option says otherwise.
+/// `::perennial`, or what the dependency is called, unless an option says otherwise.
 fn default_crate() -> Path {
-    let mut path: Path = Path::from(Ident::new("perennial", Span::call_site()));
+    let name = match manifest::known() {
+        Known::As(name) => syn::parse_str(&name).ok(),
+        Known::Itself | Known::Not => None,
+    };
+    let name = name.unwrap_or_else(|| Ident::new("perennial", Span::call_site()));
+    let mut path = Path::from(name);
     path.leading_colon = Some(syn::token::PathSep::default());
     path
 }

@@ -55,7 +55,7 @@ impl<E: std::error::Error, R> From<E> for Failure<R> {
 
 /// What an activity returns: `Result<T, Failure<R>>`, or a plain `Result<T, R>` whose every `Err` is final.
 #[diagnostic::on_unimplemented(
-    message = "an activity cannot return `{Self}`",
+    message = "an activity cannot return `{Self}`: it returns a `Result`, and recorded values need `serde::Serialize` and `serde::Deserialize`",
     label = "expected a `Result` of types that can be stored",
     note = "`Result<T, Failure>` takes any error through `?` and retries it; `Failure<R>` can also reject, finally, with an `R`",
     note = "with a plain `Result<T, R>` every `Err` is final",

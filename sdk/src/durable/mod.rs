@@ -53,7 +53,8 @@ impl<F: Durable + Future + Unpin + ?Sized> Durable for Box<F> {}
 impl<P: DerefMut<Target: Durable + Future>> Durable for Pin<P> {}
 
 pin_project! {
-    /// A future made of durable parts: what `#[durable]` functions and `async` blocks become.
+    /// A future made of durable parts: what `#[durable]` functions return, and what `async` blocks in workflows
+    /// become.
     #[must_use = "futures do nothing unless they are awaited"]
     pub struct Durably<F> {
         #[pin]

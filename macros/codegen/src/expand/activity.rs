@@ -33,7 +33,7 @@ pub(super) fn expand(
         &function,
         &attributes,
         options.name.as_ref(),
-        function.body.braces(),
+        body.braces(),
     );
     let Named {
         krate,

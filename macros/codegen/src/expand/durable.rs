@@ -63,7 +63,8 @@ pub(super) fn expand(
     // borrowed arguments need no lifetime in older editions either.
     // Its last token is the user's, so that lints take the signature for their own.
     let end = quote_spanned!(last_token(&sig)=> >);
-    sig.output = syn::parse_quote!(-> #krate::__private::Durably<impl ::core::future::Future<Output = #output> #end);
+    sig.output =
+        syn::parse_quote!(-> #krate::Durably<impl ::core::future::Future<Output = #output> #end);
     let moved = moved(&mut sig);
 
     if let Body::Missing = body {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::project::{Finding, Form, Project, source};
+use crate::project::{Finding, Form, Project, lines, source};
 
 /// What plain functions are told and these are not, because the attributes prescribe what it is about.
 const PRESCRIBED: [(&str, &str); 6] = [
@@ -59,11 +59,14 @@ fn rw39_the_same_lints_fire_at_the_same_tokens() {
                 &format!("{}-{edition}", form.name()),
                 edition,
                 &[
-                    ("src/lib.rs", HEAD.to_owned()),
-                    ("src/sdk.rs", source(&format!("{}.rs", form.name()))),
-                    ("src/shop.rs", of("lints/shop.rs")),
-                    ("src/careless.rs", of("lints/careless.rs")),
-                    ("src/prescribed.rs", of("lints/prescribed.rs")),
+                    ("src/lib.rs".to_owned(), HEAD.to_owned()),
+                    (
+                        "src/sdk.rs".to_owned(),
+                        source(&format!("{}.rs", form.name())),
+                    ),
+                    ("src/shop.rs".to_owned(), of("lints/shop.rs")),
+                    ("src/careless.rs".to_owned(), of("lints/careless.rs")),
+                    ("src/prescribed.rs".to_owned(), of("lints/prescribed.rs")),
                 ],
             );
         }
@@ -132,11 +135,4 @@ fn without<'a>(findings: &[&'a Finding], others: &[&Finding]) -> Vec<&'a Finding
         }
     }
     left
-}
-
-fn lines(findings: &[&Finding]) -> String {
-    findings
-        .iter()
-        .map(|finding| format!("  {finding}\n"))
-        .collect()
 }

@@ -46,6 +46,8 @@ pub(crate) struct Finding {
     pub(crate) file: String,
     pub(crate) line: u64,
     pub(crate) column: u64,
+    /// Not a warning.
+    pub(crate) is_error: bool,
     /// `unused_mut`, `E0308`; empty if it has none.
     pub(crate) code: String,
     pub(crate) message: String,
@@ -59,6 +61,7 @@ impl fmt::Display for Finding {
             column,
             code,
             message,
+            is_error: _,
         } = self;
         let message = message.lines().next().unwrap_or_default();
         write!(f, "{file}:{line}:{column} [{code}] {message}")
@@ -74,7 +77,7 @@ pub(crate) struct Project {
 impl Project {
     pub(crate) fn new(name: &str) -> Self {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
-            .join("same")
+            .join("packages")
             .join(name);
         Self {
             folder,
@@ -83,11 +86,22 @@ impl Project {
     }
 
     /// Adds a package with these files.
-    pub(crate) fn package(&mut self, name: &str, edition: &str, files: &[(&str, String)]) {
+    pub(crate) fn package(&mut self, name: &str, edition: &str, files: &[(String, String)]) {
+        let dependencies = format!("perennial = {{ path = {:?} }}\n", sdk());
+        self.package_with(name, edition, &dependencies, files);
+    }
+
+    /// Adds a package with these dependencies and with serde.
+    pub(crate) fn package_with(
+        &mut self,
+        name: &str,
+        edition: &str,
+        dependencies: &str,
+        files: &[(String, String)],
+    ) {
         let folder = self.folder.join(name);
-        let sdk = repository().join("sdk");
         let manifest = format!(
-            "[package]\nname = \"{name}\"\nedition = \"{edition}\"\n\n[dependencies]\nperennial = {{ path = {sdk:?} }}\n\
+            "[package]\nname = \"{name}\"\nedition = \"{edition}\"\n\n[dependencies]\n{dependencies}\
              serde = {{ version = \"1\", features = [\"derive\"] }}\n"
         );
         write(&folder.join("Cargo.toml"), &manifest);
@@ -164,6 +178,7 @@ fn finding(message: &Value) -> Option<Finding> {
             .to_owned(),
         line: primary["line_start"].as_u64()?,
         column: primary["column_start"].as_u64()?,
+        is_error: message["level"] == "error",
         code: message["code"]["code"]
             .as_str()
             .unwrap_or_default()
@@ -176,6 +191,31 @@ fn finding(message: &Value) -> Option<Finding> {
 pub(crate) fn source(path: &str) -> String {
     let path = repository().join("ui-tests/same").join(path);
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// For messages: one a line.
+pub(crate) fn lines(findings: &[&Finding]) -> String {
+    findings
+        .iter()
+        .map(|finding| format!("  {finding}\n"))
+        .collect()
+}
+
+/// The names of the files in a folder of `same/`.
+pub(crate) fn sources(folder: &str) -> Vec<String> {
+    let folder = repository().join("ui-tests/same").join(folder);
+    let mut names: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .map(|path| path.file_stem().unwrap().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+/// The package `perennial`.
+pub(crate) fn sdk() -> PathBuf {
+    repository().join("sdk")
 }
 
 fn repository() -> &'static Path {

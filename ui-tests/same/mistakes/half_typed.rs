@@ -1,0 +1,7 @@
+use crate::sdk::*;
+
+#[workflow]
+async fn order(_cx: &Cx) -> Result<usize, Error> {
+    let text = String::new();
+    Ok(text.
+}
