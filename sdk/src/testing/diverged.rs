@@ -68,15 +68,15 @@ impl fmt::Display for Diverged {
             writeln!(f, "After event {event} the workflow's code asked for\n")?;
             calls(f, &self.touched)?;
         }
+        f.write_str("\nhelp: look before this place for what is not the same twice:\n")?;
+        // Hash maps have other keys the second time, too: it may be these all the same.
         if self.on_a_used_thread {
-            return f.write_str(
-                "\nhelp: look before this place for what a `thread_local!` (D114) or a static (D113) remembers: use \
-                 variables of the workflow, which replay builds again",
-            );
+            f.write_str(
+                "  what a `thread_local!` (D114) or a static (D113) remembers: use variables of the workflow\n",
+            )?;
         }
         f.write_str(
-            "\nhelp: look before this place for what is not the same twice:\n  \
-             the order of a `HashMap` or `HashSet` (D111): use a `BTreeMap`, or sort\n  \
+            "  the order of a `HashMap` or `HashSet` (D111): use a `BTreeMap`, or sort\n  \
              a clock (D101): use `cx.now()`; random numbers (D102): use `cx.random()` or `cx.uuid()`\n  \
              anything else: use `cx.record(..)` or an activity",
         )?;

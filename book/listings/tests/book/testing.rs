@@ -190,6 +190,9 @@ fn the_order_of_a_hash_set() {
             let _ = t.start(invoices, customers()).result();
         });
         match failure {
+            // Nearly always a replay on a fresh thread finds it; the last one says so in another way.
+            None => None,
+            Some(TestFailure::Diverged(diverged)) if diverged.on_a_used_thread => None,
             Some(TestFailure::Diverged(diverged)) => {
                 let text = diverged.to_string();
                 let first = text.lines().find(|line| line.contains("first"))?;
