@@ -22,10 +22,13 @@ pub(crate) enum Known {
     Not,
 }
 
+/// What was found in each file, and when that was changed.
+type Found = HashMap<PathBuf, (Option<SystemTime>, Known)>;
+
 /// How the package that is being compiled knows the crate.
 pub(crate) fn known() -> Known {
     // An editor asks for many packages in one process, and while they change.
-    static FOUND: Mutex<Option<HashMap<PathBuf, (Option<SystemTime>, Known)>>> = Mutex::new(None);
+    static FOUND: Mutex<Option<Found>> = Mutex::new(None);
     let Some(folder) = std::env::var_os("CARGO_MANIFEST_DIR") else {
         return Known::Itself;
     };
