@@ -176,3 +176,36 @@ mod hidden {
         Ok(())
     }
 }
+
+/// Must be used, above the attribute and below it.
+///
+/// # Errors
+///
+/// None.
+#[must_use = "it costs money"]
+#[activity(pure)]
+#[inline]
+pub async fn must_be_used(_acx: &ActivityCx) -> Result<u8, Refused> {
+    std::future::ready(Ok(1)).await
+}
+
+/// As a workflow that nobody can wait for.
+///
+/// # Errors
+///
+/// None.
+#[workflow]
+#[must_use = "it costs time"]
+#[deprecated = "use another"]
+pub async fn old_workflow(cx: &Cx) -> Result<(), Error> {
+    must_be_used(cx);
+    unit(cx, ()).await?;
+    Ok(())
+}
+
+/// Uses what is old and must be used.
+pub fn use_old(cx: &Cx) {
+    old_workflow(cx);
+    #[allow(deprecated)]
+    drop(old_workflow(cx));
+}

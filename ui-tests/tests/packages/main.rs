@@ -6,6 +6,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod docs;
 mod lints;
 mod mistakes;
 mod names;

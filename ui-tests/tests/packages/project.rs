@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 
 use serde_json::Value;
 
@@ -113,35 +113,7 @@ impl Project {
 
     /// What `cargo` says of each package, in this order: what the compiler said, and of which target.
     pub(crate) fn findings(&self, cargo: &[&str]) -> Vec<(String, String, Finding)> {
-        let packages: Vec<String> = self
-            .packages
-            .iter()
-            .map(|name| format!("{name:?}"))
-            .collect();
-        let manifest = format!(
-            "[workspace]\nresolver = \"3\"\nmembers = [{}]\n",
-            packages.join(", ")
-        );
-        write(&self.folder.join("Cargo.toml"), &manifest);
-        // The versions that are already there.
-        let lock = std::fs::read_to_string(repository().join("Cargo.lock")).unwrap();
-        write(&self.folder.join("Cargo.lock"), &lock);
-        let output = Command::new(env!("CARGO"))
-            .args(cargo)
-            .args([
-                "--workspace",
-                "--offline",
-                "--keep-going",
-                "--message-format",
-                "json",
-            ])
-            // One for all tests here: what they depend on is built once.
-            .arg("--target-dir")
-            .arg(self.folder.with_file_name("target"))
-            .current_dir(&self.folder)
-            .env_remove("RUSTFLAGS")
-            .output()
-            .unwrap();
+        let output = self.cargo(&[cargo, &["--keep-going", "--message-format", "json"]].concat());
         let mut found = Vec::new();
         for line in String::from_utf8(output.stdout).unwrap().lines() {
             let said: Value = serde_json::from_str(line).unwrap();
@@ -164,6 +136,38 @@ impl Project {
         );
         found
     }
+
+    /// Runs `cargo` over all packages.
+    pub(crate) fn cargo(&self, arguments: &[&str]) -> Output {
+        let packages: Vec<String> = self
+            .packages
+            .iter()
+            .map(|name| format!("{name:?}"))
+            .collect();
+        let manifest = format!(
+            "[workspace]\nresolver = \"3\"\nmembers = [{}]\n",
+            packages.join(", ")
+        );
+        write(&self.folder.join("Cargo.toml"), &manifest);
+        // The versions that are already there.
+        let lock = std::fs::read_to_string(repository().join("Cargo.lock")).unwrap();
+        write(&self.folder.join("Cargo.lock"), &lock);
+        Command::new(env!("CARGO"))
+            .args(arguments)
+            .args(["--workspace", "--offline"])
+            // One for all tests here: what they depend on is built once.
+            .arg("--target-dir")
+            .arg(target())
+            .current_dir(&self.folder)
+            .env_remove("RUSTFLAGS")
+            .output()
+            .unwrap()
+    }
+}
+
+/// Where all of them are built.
+pub(crate) fn target() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("packages/target")
 }
 
 /// What a message of the compiler is about; `None` for a summary.
