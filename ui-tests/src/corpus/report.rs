@@ -20,16 +20,27 @@ pub enum Finder {
     StrictSandbox,
 }
 
+impl Finder {
+    /// Which of the four it is.
+    fn net(&self) -> &'static str {
+        match self {
+            Self::Macro(_) => "macro",
+            Self::Clippy(_) => "clippy",
+            Self::PerturbedRun => "perturbed run",
+            Self::ChangedWorld | Self::StrictSandbox => "sandbox",
+        }
+    }
+}
+
 impl fmt::Display for Finder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (name, rules) = match self {
-            Self::Macro(rules) => ("macro", rules),
-            Self::Clippy(rules) => ("clippy", rules),
-            Self::PerturbedRun => return f.write_str("perturbed run"),
-            Self::ChangedWorld => return f.write_str("sandbox, changed world"),
-            Self::StrictSandbox => return f.write_str("sandbox, strict"),
+        f.write_str(self.net())?;
+        let rules = match self {
+            Self::Macro(rules) | Self::Clippy(rules) => rules,
+            Self::PerturbedRun => return Ok(()),
+            Self::ChangedWorld => return f.write_str(", changed world"),
+            Self::StrictSandbox => return f.write_str(", strict"),
         };
-        f.write_str(name)?;
         for (n, rule) in rules.iter().enumerate() {
             write!(f, "{}{rule}", if n == 0 { " " } else { ", " })?;
         }
@@ -92,6 +103,13 @@ impl Report {
         self.cases
             .iter()
             .all(|(case, verdict)| is_as_expected(case, verdict.as_ref()))
+    }
+
+    fn found(&self, kind: Kind) -> impl Iterator<Item = &Finder> {
+        self.of(kind).filter_map(|(_, verdict)| match verdict {
+            Some(Verdict::Found(finder, _)) => Some(finder),
+            _ => None,
+        })
     }
 
     fn of(&self, kind: Kind) -> impl Iterator<Item = &(Case, Option<Verdict>)> {
@@ -161,19 +179,88 @@ impl fmt::Display for Report {
                     .try_for_each(|line| writeln!(f, "    {line}"))?;
             }
         }
-        let is_found =
-            |(_, verdict): &&(Case, Option<Verdict>)| matches!(verdict, Some(Verdict::Found(..)));
-        let count = |kind| {
-            (
-                self.of(kind).filter(is_found).count(),
-                self.of(kind).count(),
+        let nets = ["macro", "clippy", "perturbed run", "sandbox"].map(|net| {
+            let found = self.found(Kind::Nondeterministic);
+            format!(
+                "{net} {}",
+                found.filter(|finder| finder.net() == net).count()
             )
-        };
-        let (found, all) = count(Kind::Nondeterministic);
-        let (flagged, harmless) = count(Kind::Harmless);
+        });
+        let [found, flagged] =
+            [Kind::Nondeterministic, Kind::Harmless].map(|kind| self.found(kind).count());
+        let [all, harmless] =
+            [Kind::Nondeterministic, Kind::Harmless].map(|kind| self.of(kind).count());
+        writeln!(f, "\n{}", nets.join(", "))?;
         writeln!(
             f,
-            "\nfound {found} of {all}\nharmless flagged {flagged} of {harmless}"
+            "found {found} of {all}\nharmless flagged {flagged} of {harmless}"
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What comes of one case.
+    fn after(kind: Kind, expected: &str, verdict: Option<Verdict>) -> Report {
+        let case = Case {
+            kind,
+            name: "case".to_owned(),
+            path: "case.rs".into(),
+            expected: expected.to_owned(),
+            allows: false,
+        };
+        let mut report = Report::new(vec![case]);
+        let found = report.note(&mut |open| {
+            assert_eq!(open.len(), 1);
+            Ok(verdict
+                .clone()
+                .into_iter()
+                .map(|verdict| (0, verdict))
+                .collect())
+        });
+        assert_eq!(found.ok(), Some(verdict.is_some()));
+        report
+    }
+
+    fn by_clippy() -> Option<Verdict> {
+        let rules = ["D101".to_owned(), "D102".to_owned()];
+        Some(Verdict::Found(
+            Finder::Clippy(rules.into()),
+            "it said so".to_owned(),
+        ))
+    }
+
+    #[test]
+    fn what_is_found_by_the_one_that_was_named_is_as_expected() {
+        let report = after(Kind::Nondeterministic, "clippy D101, D102", by_clippy());
+        assert!(report.is_as_expected());
+        assert!(
+            report
+                .to_string()
+                .ends_with("\nfound 1 of 1\nharmless flagged 0 of 0\n")
+        );
+        assert!(after(Kind::Harmless, "", None).is_as_expected());
+    }
+
+    #[test]
+    fn all_else_is_not_and_is_told() {
+        let broken = || Some(Verdict::Broken("clippy", "it broke".to_owned()));
+        for (kind, expected, verdict) in [
+            (Kind::Nondeterministic, "perturbed run", by_clippy()),
+            (Kind::Nondeterministic, "clippy D101", by_clippy()),
+            (Kind::Nondeterministic, "clippy D101, D102", None),
+            (Kind::Nondeterministic, "clippy D101, D102", broken()),
+            (Kind::Harmless, "", by_clippy()),
+            (Kind::Harmless, "", broken()),
+        ] {
+            let report = after(kind, expected, verdict);
+            assert!(!report.is_as_expected(), "{report}");
+            assert!(
+                report.to_string().contains("\ncase.rs: expected "),
+                "{report}"
+            );
+        }
     }
 }
