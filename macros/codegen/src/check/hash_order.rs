@@ -5,7 +5,7 @@
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
-use syn::{Expr, ExprMethodCall, GenericArgument, Ident, Local, Pat, Stmt, Type};
+use syn::{Expr, ExprMethodCall, GenericArgument, Ident, Local, Pat, ReturnType, Stmt, Type};
 
 use super::rules::hash_order::{HASHED, ITERATES, ORDER_FREE, ORDERED, PASSES, RULE, SORTS};
 use super::variables::Ty;
@@ -129,6 +129,30 @@ impl Check<'_> {
             _ => false,
         };
         if is_annotated || next.is_some_and(|next| sorts(next, &local.pat)) {
+            self.forgive(&collect.receiver);
+        }
+    }
+
+    /// Whether a function gives a collection in which the order does not show, or a `Result` of one.
+    pub(super) fn gives_unordered(&self, output: &ReturnType) -> bool {
+        match output {
+            ReturnType::Type(_, ty) => {
+                Self::hides_order(self.type_of(ty).or_else(|| self.fallible(ty)))
+            }
+            ReturnType::Default => false,
+        }
+    }
+
+    /// `map.into_iter().collect()` or `Ok(map.into_iter().collect())` at the end of such a function.
+    pub(super) fn note_returned(&mut self, stmt: &Stmt) {
+        let returned = match stmt {
+            Stmt::Expr(Expr::Call(call), None) if matches!(&*call.func, Expr::Path(path) if path.path.is_ident("Ok")) => {
+                call.args.first()
+            }
+            Stmt::Expr(expr, None) => Some(expr),
+            _ => None,
+        };
+        if let Some(collect) = returned.and_then(collecting) {
             self.forgive(&collect.receiver);
         }
     }

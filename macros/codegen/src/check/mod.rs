@@ -78,6 +78,8 @@ struct Check<'a> {
     opt_outs: Vec<OptOut>,
     /// Inside of what `cx.record(..)` calls once.
     recording: bool,
+    /// The block that is entered next gives a collection that hides the order.
+    returns_unordered: bool,
     /// Something was rewritten.
     rewritten: bool,
     /// So many findings.
@@ -101,6 +103,7 @@ impl<'a> Check<'a> {
             variables: Variables::default(),
             opt_outs: Vec::new(),
             recording: false,
+            returns_unordered: false,
             rewritten: false,
             found: 0,
             order_free: Vec::new(),

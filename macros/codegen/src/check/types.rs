@@ -159,7 +159,7 @@ impl Check<'_> {
     }
 
     /// `T` of `Result<T, E>` and `Option<T>`, which a `?` or an `unwrap` follows.
-    fn fallible(&self, ty: &Type) -> Option<Ty> {
+    pub(super) fn fallible(&self, ty: &Type) -> Option<Ty> {
         let Type::Path(path) = ty else {
             return None;
         };

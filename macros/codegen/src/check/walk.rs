@@ -23,6 +23,7 @@ impl Check<'_> {
                 self.bind(&argument.pat, Some(&argument.ty), None);
             }
         }
+        self.returns_unordered = self.gives_unordered(&sig.output);
         self.visit_block_mut(block);
         self.variables = outer;
     }
@@ -113,12 +114,16 @@ impl VisitMut for Check<'_> {
         if has_names {
             self.names.enter(declared);
         }
+        let returns_unordered = std::mem::take(&mut self.returns_unordered);
         self.nested(|check| {
             let mut at = 0;
             while at < block.stmts.len() {
                 let (before, after) = block.stmts.split_at_mut(at + 1);
                 let stmt = &mut before[at];
                 let opt_outs = check.enter_opt_outs(statement_attrs(stmt));
+                if returns_unordered && after.is_empty() {
+                    check.note_returned(stmt);
+                }
                 check.statement(stmt, after.first());
                 check.leave_opt_outs(opt_outs);
                 if opt_outs > 0 {
