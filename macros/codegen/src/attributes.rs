@@ -1,7 +1,8 @@
 //! Which of the user's attributes goes on which of the generated items.
 
+use proc_macro2::Span;
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Meta, Token};
+use syn::{Attribute, Block, Expr, Local, Meta, Pat, Stmt, Token};
 
 use crate::check::text;
 use crate::errors::Errors;
@@ -16,6 +17,8 @@ pub(crate) struct ItemAttributes {
     pub(crate) callable: Vec<Attribute>,
     /// Lint levels, and for activities everything unknown (`#[tracing::instrument]`): on the code.
     pub(crate) code: Vec<Attribute>,
+    /// One of those on the code is a macro, which may look at the function's name.
+    pub(crate) wraps: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +28,8 @@ enum Subject {
     Expectation,
     /// Says something to those who call the function or read its page.
     Face,
+    /// Is about the machine code.
+    Code,
     /// `#[must_use]` without a text, which the returned type has already.
     Redundant,
     Foreign,
@@ -36,7 +41,10 @@ impl ItemAttributes {
         let mut split = ItemAttributes::default();
         for attr in attrs {
             match subject(&attr) {
-                Subject::Foreign => split.code.push(attr),
+                Subject::Foreign => {
+                    split.code.push(attr);
+                    split.wraps = true;
+                }
                 subject => split.put(subject, attr),
             }
         }
@@ -55,17 +63,7 @@ impl ItemAttributes {
                         .last()
                         .is_some_and(|last| last.ident == "instrument") =>
                 {
-                    errors.under(
-                        &attr,
-                        text(
-                            "D119",
-                            "a workflow cannot be instrumented: it is replayed from its history, and each replay would report again",
-                            &[
-                                "leave it away: the runtime runs each workflow inside of the span `run`, with the fields `run` and `workflow`, and mutes it while it replays",
-                                "put `#[instrument]` on its activities",
-                            ],
-                        ),
-                    );
+                    errors.under(&attr, cannot_be_instrumented("a workflow"));
                 }
                 Subject::Foreign => split.callable.push(attr),
                 subject => split.put(subject, attr),
@@ -89,9 +87,35 @@ impl ItemAttributes {
                 self.callable.push(allow);
             }
             Subject::Face | Subject::Foreign => self.callable.push(attr),
+            Subject::Code => self.code.push(attr),
             Subject::Redundant => {}
         }
     }
+}
+
+/// `#[tracing::instrument]` above ours has rewritten the body already, and calls its span by this name.
+pub(crate) fn instrumented(body: &Block) -> Option<Span> {
+    body.stmts.iter().find_map(|statement| match statement {
+        Stmt::Local(Local {
+            pat: Pat::Ident(pat),
+            ..
+        }) if pat.ident == "__tracing_attr_span" => Some(pat.ident.span()),
+        Stmt::Expr(Expr::Block(block), _) => instrumented(&block.block),
+        _ => None,
+    })
+}
+
+pub(crate) fn cannot_be_instrumented(what: &str) -> String {
+    text(
+        "D119",
+        &format!(
+            "{what} cannot be instrumented: it is replayed from its history, and each replay would report again"
+        ),
+        &[
+            "leave it away: the runtime runs each workflow inside of the span `run`, with the fields `run` and `workflow`, and mutes it while it replays",
+            "put `#[instrument]` on its activities",
+        ],
+    )
 }
 
 fn subject(attr: &Attribute) -> Subject {
@@ -110,9 +134,8 @@ fn subject_of(meta: &Meta) -> Subject {
         "allow" | "warn" | "deny" | "forbid" => Subject::Lint,
         "expect" => Subject::Expectation,
         "must_use" if matches!(meta, Meta::Path(_)) => Subject::Redundant,
-        "doc" | "deprecated" | "must_use" | "inline" | "cold" | "track_caller" | "no_mangle" => {
-            Subject::Face
-        }
+        "inline" | "cold" => Subject::Code,
+        "doc" | "deprecated" | "must_use" | "track_caller" | "no_mangle" => Subject::Face,
         "cfg_attr" => conditional(meta),
         _ => Subject::Foreign,
     }

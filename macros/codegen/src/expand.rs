@@ -12,7 +12,7 @@ use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{FnArg, LitStr, Path, ReturnType, Signature, Token, Type, Visibility};
 
-use crate::attributes::ItemAttributes;
+use crate::attributes::{ItemAttributes, cannot_be_instrumented, instrumented};
 use crate::check::{check, is_opt_out, misplaced_opt_out};
 use crate::errors::Errors;
 use crate::index::is_associated;
@@ -26,6 +26,7 @@ use crate::signature::Kind;
 pub(crate) fn workflow(attr: TokenStream, item: TokenStream) -> TokenStream {
     expand("workflow", names_crate(&attr), item, |function, errors| {
         let options = WorkflowOptions::parse(attr, errors);
+        let function = not_instrumented(function, "a workflow", errors);
         match misplaced(Kind::Workflow, function, errors) {
             Ok(function) => workflow::expand(&options, function, errors),
             Err(mut function) => {
@@ -55,6 +56,7 @@ pub(crate) fn activity(attr: TokenStream, item: TokenStream) -> TokenStream {
 pub(crate) fn durable(attr: TokenStream, item: TokenStream) -> TokenStream {
     expand("durable", names_crate(&attr), item, |function, errors| {
         let options = DurableOptions::parse(attr, errors);
+        let function = not_instrumented(function, "a `#[durable]` function", errors);
         durable::expand(&options, function, errors)
     })
 }
@@ -88,7 +90,7 @@ fn expand(
             let expanded = if names_crate || finds_crate(attribute, &mut errors) {
                 with(function, &mut errors)
             } else {
-                without_code(function)
+                as_written(without_code(function))
             };
             print::if_asked_for(&name, &expanded);
             expanded
@@ -139,13 +141,29 @@ fn finds_crate(attribute: &str, errors: &mut Errors) -> bool {
     false
 }
 
-/// The function without its code, so that nothing follows from what is missing.
-fn without_code(mut function: Function) -> TokenStream {
+/// Where `#[tracing::instrument]` stands above ours it has rewritten the code: that is reported, and nothing
+/// that would follow from it.
+fn not_instrumented(function: Function, what: &str, errors: &mut Errors) -> Function {
+    let instrumented = match &function.body {
+        Body::Parsed(block) => instrumented(block),
+        Body::Opaque(..) | Body::Missing => None,
+    };
+    match instrumented {
+        Some(place) => {
+            errors.at(place, cannot_be_instrumented(what));
+            without_code(function)
+        }
+        None => function,
+    }
+}
+
+/// The function without its code, so that no error follows from another one.
+fn without_code(mut function: Function) -> Function {
     function
         .attrs
         .insert(0, syn::parse_quote!(#[allow(unused)]));
     function.body = Body::Parsed(syn::parse_quote!({ ::core::unreachable!() }));
-    as_written(function)
+    function
 }
 
 /// Takes away opt-outs of the whole function and of its parameters, which cannot be.

@@ -1,13 +1,14 @@
 //! `#[activity]`: a callable that schedules it, a type that names it, and its code.
 
 use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
-use quote::{quote, quote_spanned};
-use syn::{Path, Token};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::{FnArg, Path, Token};
 
 use super::{Named, associated_types, code_signature, internal, prescribed, unpacked, used};
 use crate::attributes::ItemAttributes;
 use crate::check::not_needed_in;
 use crate::errors::Errors;
+use crate::inputs::Inputs;
 use crate::lower::respanned;
 use crate::options::ActivityOptions;
 use crate::parse::{Body, Function};
@@ -60,8 +61,18 @@ pub(super) fn expand(
         Some(context) => states::of(context, body.statements(), &options.states),
         None => options.states.clone(),
     };
-    let (prescribed, code_attributes) = (prescribed(), &attributes.code);
-    let signature = code_signature(&function, Ident::new("run", ident.span()), asyncness);
+    let code = match &context {
+        Some(_) if attributes.wraps && !broken => {
+            wrapped(&named, &function, &inputs, asyncness, &body)
+        }
+        _ => {
+            let code_attributes = &attributes.code;
+            let run = Ident::new("run", ident.span());
+            let signature = code_signature(&function, run, asyncness);
+            quote!(#(#code_attributes)* #vis #signature #body)
+        }
+    };
+    let prescribed = prescribed();
 
     let (acx, input) = (internal("acx"), internal("input"));
     let run = match &context {
@@ -98,8 +109,7 @@ pub(super) fn expand(
             #vis const NAME: &'static str = #name;
             /// Runs the code of the activity directly, for tests.
             #prescribed
-            #(#code_attributes)*
-            #vis #signature #body
+            #code
         }
         #(#cfg)*
         const _: () = {
@@ -116,6 +126,32 @@ pub(super) fn expand(
                 }
             }
         };
+    }
+}
+
+/// The code as a function of its own name inside of `run`, for macros such as `#[tracing::instrument]`.
+fn wrapped(
+    named: &Named<'_>,
+    function: &Function,
+    inputs: &Inputs,
+    asyncness: Option<Token![async]>,
+    body: &Body,
+) -> TokenStream {
+    let (ident, vis, code_attributes) = (named.ident, named.vis, &named.attributes.code);
+    let signature = code_signature(function, ident.clone(), asyncness);
+    let acx = internal("acx");
+    let context = function.sig.inputs.first().map(|context| match context {
+        FnArg::Typed(context) => context.ty.to_token_stream(),
+        FnArg::Receiver(receiver) => receiver.to_token_stream(),
+    });
+    let (parameters, arguments) = (inputs.parameters(), inputs.passed_on());
+    let (output, awaited) = (&function.sig.output, asyncness.map(|_| quote!(.await)));
+    quote! {
+        #vis #asyncness fn run(#acx: #context, #parameters) #output {
+            #(#code_attributes)*
+            #signature #body
+            #ident(#acx, #arguments)#awaited
+        }
     }
 }
 
