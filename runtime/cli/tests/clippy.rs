@@ -183,3 +183,11 @@ fn the_shipped_file_is_current() {
     let shipped = include_str!("../../../macros/clippy/perennial.clippy.toml");
     assert_eq!(clippy::is_current(shipped), Ok(()));
 }
+
+#[test]
+fn the_command_says_what_it_does() {
+    let mut out = Vec::new();
+    let code = perennial_cli::call(["perennial", "clippy", "--help"], &mut out, &mut Vec::new());
+    assert_eq!(code, 0);
+    insta::assert_snapshot!(String::from_utf8(out).unwrap());
+}

@@ -1,9 +1,10 @@
 //! Runs of a test.
 
+use perennial::history::Decision;
 use perennial::prelude::*;
 use perennial::testing::{Recorded, TestRun};
 
-use super::text_of;
+use super::{charge, text_of};
 
 #[workflow]
 async fn draws(cx: &Cx) -> Result<(u64, String, u64), Error> {
@@ -22,6 +23,41 @@ async fn says(cx: &Cx, words: Vec<String>) -> Result<(), Error> {
     }
     cx.log(cx.run_id());
     Ok(())
+}
+
+/// A type with methods of the names that start operations.
+#[derive(Default)]
+struct Form(Vec<u64>);
+
+impl Form {
+    fn submit(&mut self, field: u64) -> usize {
+        self.0.push(field);
+        self.0.len()
+    }
+
+    fn spawn(&self, sum: impl FnOnce(&[u64]) -> u64) -> u64 {
+        sum(&self.0)
+    }
+}
+
+#[durable]
+async fn through_a_helper(cx: &Cx, set: &mut JoinSet<Result<u64, ActivityError<String>>>) {
+    set.submit(charge(cx, 3));
+}
+
+#[workflow]
+async fn starts(cx: &Cx) -> Result<u64, Error> {
+    let mut form = Form::default();
+    form.submit(cx.now().as_millis());
+    let task = cx.spawn(charge(cx, form.spawn(|fields| fields.len() as u64)));
+    let mut set = JoinSet::new(cx);
+    set.submit(charge(cx, 2));
+    through_a_helper(cx, &mut set).await;
+    let mut sum = task.await?;
+    while let Some(charged) = set.next().await {
+        sum += charged?;
+    }
+    Ok(sum)
 }
 
 #[workflow]
@@ -105,4 +141,24 @@ fn the_report_says_what_was_checked(t: &mut TestRun) {
     t.without_replays("the next run needs the real clock");
     t.start(says, vec!["one".into()]).result().unwrap();
     insta::assert_snapshot!(format!("{replayed}\n{}", t.report()));
+}
+
+#[perennial::test]
+fn what_is_spawned_and_submitted_has_its_place_and_other_types_have_methods_of_that_name(
+    t: &mut TestRun,
+) {
+    t.mock(charge, Ok);
+    let run = t.start(starts, ());
+    assert_eq!(run.result().unwrap(), 6);
+    let history = run.history();
+    let decisions = history.units.iter().flat_map(|unit| &unit.decisions);
+    let functions: Vec<_> = decisions
+        .filter_map(|decision| match decision {
+            Decision::ActivityScheduled { site, .. } => {
+                Some(site.as_ref().unwrap().function.as_ref())
+            }
+            _ => None,
+        })
+        .collect();
+    assert_eq!(functions, ["starts", "starts", "through_a_helper"]);
 }
