@@ -83,11 +83,11 @@ pub mod shop {
         a: bool,
         b: bool,
         c: bool,
-        d: bool,
+        d: u8,
         _e: u8,
         _f: (),
     ) -> Result<bool, Failure> {
-        Ok(a && b && c && d)
+        Ok(a && b && c && d > 0)
     }
 
     /// A unit for an input.
@@ -114,7 +114,7 @@ pub mod shop {
         let (second, _) = join!(charge(cx, order, first.clone()), async {
             inner(cx, None).await
         });
-        let mut all = vec![many(cx, true, true, true, true, 1, ()).await?, false];
+        let mut all = vec![many(cx, true, true, true, 1, 1, ()).await?, false];
         all.push(true);
         if all.contains(&true) && unit(cx, ()).await.is_ok() {
             nothing(cx).await?;
@@ -183,7 +183,7 @@ pub mod shop {
         /// The activities'.
         #[durable]
         pub async fn check(&self, cx: &Cx) -> Result<bool, Error> {
-            Ok(many(cx, true, self.cents > 1, true, true, 1, ()).await?)
+            Ok(many(cx, true, self.cents > 1, true, 1, 1, ()).await?)
         }
     }
 
