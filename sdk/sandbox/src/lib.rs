@@ -78,8 +78,10 @@
 //!
 //! The kit's replays take place in [`World::Changed`](perennial::testing::World). There
 //!
-//! * it is more than a year later: another year, month, weekday, hour, minute and second; and at each look
-//!   more than a minute has passed. Waits until a moment last as long as they would otherwise;
+//! * it is more than a year later. The 16 worlds at the end of a test show every weekday and month, the first and
+//!   the last day of a month, morning and evening, years soon and far, whatever the real date is. At each look
+//!   more than a minute has passed, in some worlds an hour, days, a year. Waits until a moment last as long as
+//!   they would otherwise;
 //! * random bytes and the keys of hash maps are others, the same for the number of the world;
 //! * the number of processors, the process id and the name of the machine are others.
 //!

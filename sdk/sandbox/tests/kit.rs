@@ -192,3 +192,106 @@ fn what_asks_for_nothing_passes_a_strict_test(t: &mut TestRun) {
     assert_eq!(t.start(asks_for_nothing, ()).result().unwrap(), 2);
     assert!(t.report().strict);
 }
+
+#[activity(pure)]
+async fn sleep(_acx: &ActivityCx) -> Result<(), Failure> {
+    tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+    Ok(())
+}
+
+#[activity(pure)]
+async fn spawn(_acx: &ActivityCx) -> Result<u8, Failure> {
+    Ok(tokio::spawn(async { 1 }).await?)
+}
+
+#[workflow]
+async fn sleeps(cx: &Cx) -> Result<(), Error> {
+    Ok(sleep(cx).await?)
+}
+
+#[workflow]
+async fn spawns(cx: &Cx) -> Result<u8, Error> {
+    Ok(spawn(cx).await?)
+}
+
+#[test]
+fn an_activity_that_needs_tokio_and_has_none_says_so_at_once() {
+    let failures = [
+        failure_of(|t| {
+            t.allow(sleep);
+            t.start(sleeps, ());
+        }),
+        failure_of(|t| {
+            t.allow(spawn);
+            t.start(spawns, ());
+        }),
+    ];
+    for failure in failures {
+        assert!(
+            matches!(failure, Some(TestFailure::NoRuntime { .. })),
+            "{failure:?}"
+        );
+    }
+    perennial::testing::test(|t| {
+        let tokio = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        t.block_on_with(move |work| tokio.block_on(work));
+        t.allow(sleep);
+        t.allow(spawn);
+        t.start(sleeps, ()).result().unwrap();
+        assert_eq!(t.start(spawns, ()).result().unwrap(), 1);
+    });
+}
+
+/// Each of these is the same on most days.
+mod on_some_days {
+    use chrono::{Datelike as _, Timelike as _, Utc, Weekday};
+
+    pub(super) fn monday() -> bool {
+        Utc::now().weekday() == Weekday::Mon
+    }
+
+    pub(super) fn weekend() -> bool {
+        Utc::now().weekday().num_days_from_monday() > 4
+    }
+
+    pub(super) fn december() -> bool {
+        Utc::now().month() == 12
+    }
+
+    pub(super) fn first_of_a_month() -> bool {
+        Utc::now().day() == 1
+    }
+
+    pub(super) fn afternoon() -> bool {
+        Utc::now().hour() >= 12
+    }
+
+    pub(super) fn from_2050_on() -> bool {
+        Utc::now().year() >= 2050
+    }
+}
+
+#[workflow]
+async fn by_what_day_it_is(_cx: &Cx, question: u8) -> Result<bool, Error> {
+    Ok(match question {
+        0 => on_some_days::monday(),
+        1 => on_some_days::weekend(),
+        2 => on_some_days::december(),
+        3 => on_some_days::first_of_a_month(),
+        4 => on_some_days::afternoon(),
+        _ => on_some_days::from_2050_on(),
+    })
+}
+
+#[test]
+fn what_is_the_same_on_most_days_is_found_on_each() {
+    for question in 0..6 {
+        assert_eq!(
+            found(|t| _ = t.start(by_what_day_it_is, question)),
+            ["D101"]
+        );
+    }
+}

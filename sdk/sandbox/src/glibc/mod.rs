@@ -1,5 +1,6 @@
 //! The sandbox where it works.
 
+mod calendar;
 mod frames;
 mod hooks;
 mod place;

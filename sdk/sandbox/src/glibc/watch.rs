@@ -3,6 +3,7 @@
 use std::backtrace::Backtrace;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use std::{mem, thread};
 
 use perennial::__private::is_allowed;
@@ -19,7 +20,9 @@ thread_local! {
     static INSIDE: Cell<bool> = const { Cell::new(false) };
     static WORLD: Cell<Option<u64>> = const { Cell::new(None) };
     /// The changed world that this thread was in last.
-    static LAST: Cell<u64> = const { Cell::new(0) };
+    static LAST: Cell<Option<u64>> = const { Cell::new(None) };
+    /// How much later it was there when this thread came to it.
+    static LATER: Cell<Duration> = const { Cell::new(Duration::ZERO) };
     /// How often that world's clocks were looked at on this thread.
     static LOOKS: Cell<u64> = const { Cell::new(0) };
     /// How often it gave random bytes.
@@ -85,11 +88,8 @@ impl Watch {
             World::Real => None,
             World::Changed(number) => Some(number),
         };
-        if let Some(number) = world
-            && LAST.replace(number) != number
-        {
-            LOOKS.set(0);
-            DRAWS.set(0);
+        if let Some(number) = world {
+            come_to(number);
         }
         let outer = (INSIDE.get(), WORLD.get(), SEEN.replace(Seen::new()));
         WORLD.set(world);
@@ -107,10 +107,25 @@ impl Watch {
         };
         INSIDE.set(false);
         let seen = SEEN.with_borrow_mut(|own| mem::replace(own, seen));
+        if let Some(number) = world {
+            come_to(number);
+        }
         WORLD.set(world);
         INSIDE.set(inside);
         seen
     }
+}
+
+/// A world that this thread was not in last begins anew: its time, its looks, its bytes.
+fn come_to(number: u64) {
+    if LAST.replace(Some(number)) == Some(number) {
+        return;
+    }
+    let _pause = Pause::new();
+    let real = SystemTime::now().duration_since(UNIX_EPOCH);
+    LATER.set(Changed::new(number).later(real.unwrap_or_default()));
+    LOOKS.set(0);
+    DRAWS.set(0);
 }
 
 impl Drop for Watch {
@@ -176,6 +191,11 @@ pub(super) fn changed() -> Option<Changed> {
         return None;
     }
     WORLD.get().map(Changed::new)
+}
+
+/// How much later it was in this thread's changed world when the thread came to it.
+pub(super) fn later() -> Duration {
+    LATER.get()
 }
 
 /// How often this thread looked at its changed world's clocks, before this look.
