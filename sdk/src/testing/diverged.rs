@@ -78,6 +78,8 @@ impl fmt::Display for Diverged {
         f.write_str(
             "  the order of a `HashMap` or `HashSet` (D111): use a `BTreeMap`, or sort\n  \
              a clock (D101): use `cx.now()`; random numbers (D102): use `cx.random()` or `cx.uuid()`\n  \
+             what a static (D113) or a `thread_local!` (D114) remembers: use variables of the workflow\n  \
+             an address or a thread's id (D112): use a number of your own\n  \
              anything else: use `cx.record(..)` or an activity",
         )?;
         if self.changed == Changed::HashKeys {

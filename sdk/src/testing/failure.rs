@@ -42,6 +42,13 @@ pub enum TestFailure {
         /// The activity.
         activity: String,
     },
+    /// An activity whose code is run needs tokio's runtime, and the test has given none.
+    NoRuntime {
+        /// The activity.
+        activity: String,
+        /// What its panic said.
+        said: String,
+    },
     /// Something that the test handed over cannot be used: an id, an input, a result.
     Refused {
         /// What it is, and why not.
@@ -91,6 +98,12 @@ impl fmt::Display for TestFailure {
                 "the activity `{activity}` waits for something that will never wake it\n\n\
                  help: where its code needs a runtime such as tokio's, hand its future to one with \
                  `t.block_on_with(..)`, or answer for it with `t.mock({activity}, ..)`"
+            ),
+            Self::NoRuntime { activity, said } => write!(
+                f,
+                "the activity `{activity}` needs tokio, and the test runs it without\n\n  it panicked: {said}\n\n\
+                 help: hand its future to a runtime with `t.block_on_with(move |work| tokio.block_on(work))`, or \
+                 answer for it with `t.mock({activity}, ..)`"
             ),
             Self::Refused { reason } => f.write_str(reason),
         }

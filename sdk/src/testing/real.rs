@@ -19,6 +19,9 @@ pub type Work = Pin<Box<dyn Future<Output = ()> + Send>>;
 /// Runs futures to their end, in place of the kit's own way.
 pub(super) type BlockOn = Box<dyn FnMut(Work)>;
 
+/// What each of tokio's panics says where code needs its runtime and there is none.
+const TOKIO_IS_MISSING: &str = "from the context of a Tokio 1.x runtime";
+
 /// Runs an activity's code once, on this thread. A panic of it is a failed attempt.
 pub(super) fn run(
     definition: &ActivityDefinition,
@@ -35,6 +38,7 @@ pub(super) fn run(
             )));
         }
     };
+    let without = block_on.is_none();
     let end = match attempted {
         Attempted::Blocking(code) => catch_unwind(AssertUnwindSafe(|| Some(code()))),
         Attempted::Asynchronous(code) => match block_on {
@@ -47,10 +51,15 @@ pub(super) fn run(
         Ok(None) => Err(TestFailure::Stuck {
             activity: name.to_owned(),
         }),
-        Err(payload) => Ok(AttemptEnd::Failed(format!(
-            "the activity panicked: {}",
-            text(payload.as_ref())
-        ))),
+        Err(payload) => {
+            let said = text(payload.as_ref());
+            // Another attempt would find no runtime either.
+            if without && said.contains(TOKIO_IS_MISSING) {
+                let activity = name.to_owned();
+                return Err(TestFailure::NoRuntime { activity, said });
+            }
+            Ok(AttemptEnd::Failed(format!("the activity panicked: {said}")))
+        }
     }
 }
 

@@ -139,3 +139,24 @@ fn the_test_may_bring_its_own_way_to_run_them(t: &mut TestRun) {
     t.mock(wait_for_a_thread, |()| Ok(1));
     assert_eq!(t.start(waits, ()).result().unwrap(), 6);
 }
+
+/// What tokio says where there is no runtime of it. With tokio itself this is tested where it is at hand, with
+/// the sandbox.
+#[activity(pure)]
+async fn needs_tokio(_acx: &ActivityCx) -> Result<u64, Failure> {
+    panic!("there is no reactor running, must be called from the context of a Tokio 1.x runtime")
+}
+
+#[workflow]
+async fn asks_tokio(cx: &Cx) -> Result<u64, Error> {
+    Ok(needs_tokio(cx).await.unwrap_or(0))
+}
+
+/// It is not tried again and again: no other attempt would find one.
+#[test]
+fn an_activity_that_needs_a_runtime_fails_the_test_at_once() {
+    insta::assert_snapshot!(text_of(|t| {
+        t.allow(needs_tokio);
+        t.start(asks_tokio, ());
+    }));
+}
