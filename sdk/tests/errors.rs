@@ -444,9 +444,9 @@ fn a_state_that_is_missing_says_what_to_add() {
     let panicked = std::panic::catch_unwind(|| run::<book>("null", States::default()));
     let text = panicked.unwrap_err().downcast::<String>().unwrap();
     insta::assert_snapshot!(text, @"
-    the activity `book` asks for the state `errors::Ledger`, which the runtime was not given
+    the activity `book` asks for the state `errors::Ledger`, which nobody has given
 
-    help: add `.state(..)` to the runtime's builder, and `state(errors::Ledger)` to the activity's attribute so that a start without it is refused
+    help: add `.state(..)` to the runtime's builder, and `state(errors::Ledger)` to the activity's attribute so that a start without it is refused; in a test use `t.state(..)` or `with_state(..)`
     ");
 }
 

@@ -212,13 +212,14 @@ impl ActivityCx {
     /// its own body or names in its attribute (`state(T)`), so this happens only where a function that the
     /// activity calls asks for a state that the attribute does not name.
     #[must_use]
+    #[track_caller]
     pub fn state<T: Any + Send + Sync>(&self) -> &T {
         match self.states.get() {
             Some(state) => state,
             None => panic!(
-                "the activity `{activity}` asks for the state `{state}`, which the runtime was not given\n\n\
+                "the activity `{activity}` asks for the state `{state}`, which nobody has given\n\n\
                  help: add `.state(..)` to the runtime's builder, and `state({state})` to the activity's \
-                 attribute so that a start without it is refused",
+                 attribute so that a start without it is refused; in a test use `t.state(..)` or `with_state(..)`",
                 activity = self.attempt.activity,
                 state = type_name::<T>(),
             ),

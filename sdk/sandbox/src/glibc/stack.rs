@@ -51,6 +51,19 @@ impl Stack {
     }
 }
 
+/// Whether a handler of a signal runs on the small stack that it has of its own, as the one of the standard library
+/// does that says that a stack has overflowed. There is no room there to find out who asks.
+pub(super) fn is_a_handlers() -> bool {
+    let mut stack = libc::stack_t {
+        ss_sp: ptr::null_mut(),
+        ss_flags: 0,
+        ss_size: 0,
+    };
+    // SAFETY: it only asks, and there is room for the answer.
+    let answer = unsafe { libc::sigaltstack(ptr::null(), &raw mut stack) };
+    answer == 0 && stack.ss_flags & libc::SS_ONSTACK != 0
+}
+
 unsafe extern "C" {
     /// Where the function begins that returns to an address. It is in the library that unwinds.
     fn _Unwind_FindEnclosingFunction(address: *mut c_void) -> *mut c_void;

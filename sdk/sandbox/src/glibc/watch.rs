@@ -9,7 +9,7 @@ use std::{mem, thread};
 use perennial::__private::is_allowed;
 use perennial::testing::World;
 
-use super::stack::{Errno, Stack};
+use super::stack::{Errno, Stack, is_a_handlers};
 use super::world::Changed;
 
 /// How many calls of one watch are told, each with its stack.
@@ -177,6 +177,9 @@ fn note(rule: &'static str, call: &'static str) {
     }
     let _pause = Pause::new();
     let _errno = Errno::keep();
+    if is_a_handlers() {
+        return;
+    }
     let _ = SEEN.try_with(|seen| {
         if let Ok(mut seen) = seen.try_borrow_mut() {
             seen.add(rule, call);
