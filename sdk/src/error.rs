@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 ///
 /// Any `std::error::Error` becomes one through `?`, [`Cancelled`](crate::Cancelled) and
 /// [`ActivityError`](crate::ActivityError) included. Like a message it cannot be matched on: a workflow
-/// whose callers must tell errors apart has an enum of its own.
+/// whose callers must tell errors apart has an enum of its own. It becomes a `Box<dyn std::error::Error>` through
+/// `?`, as the functions of tests and examples often return.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Error {
     message: String,
@@ -55,5 +56,34 @@ impl<E: std::error::Error> From<E> for Error {
             message: error.to_string(),
             causes: causes.collect(),
         }
+    }
+}
+
+/// An [`Error`] where a `std::error::Error` is wanted. It cannot be one itself, since it is made of any.
+struct Wrapped(Error);
+
+impl fmt::Display for Wrapped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+impl fmt::Debug for Wrapped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
+    }
+}
+
+impl std::error::Error for Wrapped {}
+
+impl From<Error> for Box<dyn std::error::Error + Send + Sync> {
+    fn from(error: Error) -> Self {
+        Box::new(Wrapped(error))
+    }
+}
+
+impl From<Error> for Box<dyn std::error::Error> {
+    fn from(error: Error) -> Self {
+        Box::new(Wrapped(error))
     }
 }

@@ -473,3 +473,22 @@ fn sides_of_an_incompatibility_name_each_kind_of_decision() {
     };
     assert!(end.is_end() && end.site().is_none());
 }
+
+#[test]
+fn an_error_becomes_a_box_of_any_error() {
+    fn any(error: Error) -> Result<(), Box<dyn std::error::Error>> {
+        Err(error)?
+    }
+    fn sent(error: Error) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+        Err(error)?
+    }
+    let error = any(Error::new("no stock")).unwrap_err();
+    assert_eq!(
+        (error.to_string(), format!("{error:?}")),
+        ("no stock".into(), "no stock".into())
+    );
+    assert_eq!(
+        sent(Error::new("no stock")).unwrap_err().to_string(),
+        "no stock"
+    );
+}

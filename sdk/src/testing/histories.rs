@@ -9,17 +9,13 @@ use std::{fmt, thread};
 use super::export::{self, Found};
 use super::files::{in_package, shown};
 use super::misfit::{Misfit, Misfits, Unfit, replayed};
-use super::replay::{Recording, changed};
+use super::replay::{AT_THE_END, Recording, changed};
 use super::report::Changed;
 use super::suggest::closest;
 use crate::history::{Decision, History, Observation};
 use crate::machine::Machine;
 use crate::workflow::WorkflowSet;
 use crate::{Blocked, WorkflowDefinition};
-
-/// In so many changed worlds each history is replayed. Where a map has two entries, every second one of them
-/// has the same order by chance.
-const WORLDS: u64 = 8;
 
 /// A folder of histories that fit the code.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -266,10 +262,13 @@ fn ends_in(path: &Path, extension: &str) -> bool {
     path.extension().is_some_and(|found| found == extension)
 }
 
-/// Replays a history, and where it fits again in changed worlds. `true`: the run had ended.
+/// Replays a history, and where it fits again in changed worlds, as a run of a test is at its end. `true`: the run had ended.
 fn replay(definition: WorkflowDefinition, history: &History) -> Result<bool, Unfit> {
     let (finished, recording) = apart(|| fit(definition, history)).map_err(Unfit::Blocked)?;
-    let mut replayed = (1..=WORLDS).map(|world| recording.replay(world));
+    let mut replayed = (1..=AT_THE_END).map(|world| match world {
+        1 => recording.replay_twice(world),
+        _ => recording.replay(world),
+    });
     match replayed.find_map(|replayed| replayed.diverged) {
         Some(diverged) => Err(Unfit::Diverged(Box::new(diverged))),
         None => Ok(finished),

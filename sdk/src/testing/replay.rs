@@ -18,7 +18,7 @@ use crate::{Blocked, Side, WorkflowDefinition};
 const EACH: usize = 100;
 /// How many replays a run has at its end, in worlds of their own. Where a map has two entries, every second
 /// one of them has the same order by chance.
-const AT_THE_END: u64 = 16;
+pub(super) const AT_THE_END: u64 = 16;
 /// The same for a run of more than [`EACH`] units.
 const AT_A_LONG_END: u64 = 4;
 

@@ -110,3 +110,32 @@ fn a_test_that_checks_nothing_does_not_pass() {
     let twice = replay_folder(&folder, (v1::fulfil, v1::refund, v2::fulfil)).unwrap_err();
     insta::assert_snapshot!([empty, missing, twice].map(portable).join("\n---\n"));
 }
+
+mod remembered {
+    use std::cell::Cell;
+
+    use perennial::prelude::*;
+
+    fn count() -> u32 {
+        thread_local!(static COUNT: Cell<u32> = const { Cell::new(0) });
+        COUNT.replace(COUNT.get() + 1)
+    }
+
+    /// The first run on a thread decides what a history has, and each one after it something else.
+    #[workflow]
+    pub(super) async fn counted(_cx: &Cx) -> Result<u32, Error> {
+        Ok(count())
+    }
+}
+
+#[test]
+fn what_a_thread_remembers_shows_in_a_kept_history_too() {
+    let folder = empty_folder("remembered");
+    let first = std::thread::spawn(|| history("counted-1", &Story::of::<remembered::counted>(())));
+    save_history(&first.join().unwrap(), folder.join("counted.json")).unwrap();
+    let misfits = replay_folder(&folder, remembered::counted).unwrap_err();
+    let Unfit::Diverged(diverged) = &misfits.misfits[0].why else {
+        panic!("{misfits}")
+    };
+    assert!(diverged.on_a_used_thread);
+}
