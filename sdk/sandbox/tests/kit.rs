@@ -295,3 +295,30 @@ fn what_is_the_same_on_most_days_is_found_on_each() {
         );
     }
 }
+
+fn looked_and_counted() -> u32 {
+    use std::cell::Cell;
+    thread_local!(static COUNT: Cell<u32> = const { Cell::new(0) });
+    let _ = hidden::now();
+    COUNT.replace(COUNT.get() + 1)
+}
+
+#[workflow]
+async fn by_a_count(_cx: &Cx) -> Result<u32, Error> {
+    Ok(looked_and_counted())
+}
+
+/// It shows on a used thread, and either may be behind it.
+#[test]
+fn where_a_clock_was_asked_too_both_are_named() {
+    let failure = std::thread::spawn(|| failure_of(|t| _ = t.start(by_a_count, ())));
+    let Some(TestFailure::Diverged(diverged)) = failure.join().unwrap() else {
+        panic!("it passes");
+    };
+    assert!(diverged.on_a_used_thread);
+    let text = diverged.to_string();
+    let (_, help) = text.split_once("help: ").unwrap();
+    for cause in ["a clock (D101)", "`thread_local!` (D114)"] {
+        assert!(help.contains(cause), "{help}");
+    }
+}

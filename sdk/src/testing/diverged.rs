@@ -69,17 +69,20 @@ impl fmt::Display for Diverged {
             calls(f, &self.touched)?;
         }
         f.write_str("\nhelp: look before this place for what is not the same twice:\n")?;
-        // Hash maps have other keys the second time, too: it may be these all the same.
+        let remembers = "  what a `thread_local!` (D114) or a static (D113) remembers: use variables of the workflow\n";
+        // Hash maps have other keys the second time, and it is later: it may be these all the same.
         if self.on_a_used_thread {
-            f.write_str(
-                "  what a `thread_local!` (D114) or a static (D113) remembers: use variables of the workflow\n",
-            )?;
+            f.write_str(remembers)?;
         }
         f.write_str(
             "  the order of a `HashMap` or `HashSet` (D111): use a `BTreeMap`, or sort\n  \
-             a clock (D101): use `cx.now()`; random numbers (D102): use `cx.random()` or `cx.uuid()`\n  \
-             what a static (D113) or a `thread_local!` (D114) remembers: use variables of the workflow\n  \
-             an address or a thread's id (D112): use a number of your own\n  \
+             a clock (D101): use `cx.now()`; random numbers (D102): use `cx.random()` or `cx.uuid()`\n",
+        )?;
+        if !self.on_a_used_thread {
+            f.write_str(remembers)?;
+        }
+        f.write_str(
+            "  an address or a thread's id (D112): use a number of your own\n  \
              anything else: use `cx.record(..)` or an activity",
         )?;
         if self.changed == Changed::HashKeys {
