@@ -2,6 +2,7 @@
 
 use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use quote::ToTokens;
+use syn::buffer::Cursor;
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::{AttrStyle, Attribute, Block, Signature, Visibility};
 
@@ -37,10 +38,14 @@ impl Parse for Function {
             input.parse::<syn::Token![;]>()?;
             Body::Missing
         } else {
+            let too_deep = too_deep(input.cursor());
             let TokenTree::Group(group) = input.parse()? else {
                 return Err(input.error("expected the body of the function"));
             };
-            body(group, &mut attrs)
+            match too_deep {
+                Some(error) => Body::Opaque(group, error),
+                None => body(group, &mut attrs),
+            }
         };
         Ok(Function {
             attrs,
@@ -79,6 +84,35 @@ fn body(group: Group, attrs: &mut Vec<Attribute>) -> Body {
     }
 }
 
+/// So many brackets may stand inside of each other. What looks into expressions calls itself for each, on the
+/// stack of the compiler, which ends by a crash.
+const DEEPEST: usize = 256;
+
+/// What is wrong with the body at `cursor`, if it goes too deep.
+fn too_deep(cursor: Cursor<'_>) -> Option<syn::Error> {
+    let (mut cursor, ..) = cursor.any_group()?;
+    let mut outer = Vec::new();
+    loop {
+        if let Some((inside, _, span, after)) = cursor.any_group() {
+            outer.push(after);
+            if outer.len() >= DEEPEST {
+                return Some(syn::Error::new(
+                    span.open(),
+                    format!(
+                        "brackets stand inside of each other more than {DEEPEST} times, and the attribute looks no deeper\n\n\
+                         help: move what is inside into a function of its own"
+                    ),
+                ));
+            }
+            cursor = inside;
+        } else if cursor.eof() {
+            cursor = outer.pop()?;
+        } else {
+            (_, cursor) = cursor.token_tree()?;
+        }
+    }
+}
+
 impl Body {
     /// The tokens between the braces.
     pub(crate) fn statements(&self) -> TokenStream {
@@ -106,5 +140,34 @@ impl ToTokens for Body {
             Body::Opaque(group, _) => group.to_tokens(tokens),
             Body::Missing => Group::new(Delimiter::Brace, TokenStream::new()).to_tokens(tokens),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    fn nested(levels: usize) -> Body {
+        let text = format!("fn f() {}{}", "{".repeat(levels), "}".repeat(levels));
+        syn::parse_str::<Function>(&text).unwrap().body
+    }
+
+    #[test]
+    fn a_body_that_goes_too_deep_is_passed_on_with_an_error() {
+        let check = || {
+            assert!(matches!(nested(DEEPEST), Body::Parsed(_)));
+            for levels in [DEEPEST + 1, 4 * DEEPEST] {
+                let Body::Opaque(group, error) = nested(levels) else {
+                    panic!("it was looked into");
+                };
+                assert!(error.to_string().contains("inside of each other"));
+                assert_eq!(group.to_string().matches('{').count(), levels);
+            }
+        };
+        // As much as the compiler's own thread has.
+        let thread = std::thread::Builder::new().stack_size(8 << 20);
+        thread.spawn(check).unwrap().join().unwrap();
     }
 }
