@@ -29,7 +29,7 @@ pub(crate) struct Command {
 impl Command {
     /// Does it, and gives what there is to say about it.
     pub(crate) fn run(&self) -> Result<(String, Outcome), AnyError> {
-        let path = file(&self.path);
+        let path = file(&self.path)?;
         let there = match fs::read_to_string(&path) {
             Ok(text) => Some(text),
             Err(error) if error.kind() == ErrorKind::NotFound => None,
@@ -58,29 +58,44 @@ impl Command {
         let mut text = in_file(&format!(
             "{entries} entries are in it, between marker lines\n"
         ));
-        if !is_allowed_elsewhere(&path) {
-            text.push_str(ELSEWHERE);
+        if let Some(table) = to_allow_elsewhere(&path) {
+            text.push_str(&elsewhere(table));
         }
         Ok((text, Outcome::Done))
     }
 }
 
 /// What is left to do, by hand, since it is a matter of the whole program.
-const ELSEWHERE: &str = "\n\
-    So that they hold for workflows alone, put this into Cargo.toml. Clippy warns of them everywhere otherwise.\n\
-    \n    [lints.clippy]\n    disallowed_methods = \"allow\"\n";
+fn elsewhere(table: &str) -> String {
+    let inherited = match table {
+        "workspace.lints.clippy" => ", and `lints.workspace = true` into that of each member",
+        _ => "",
+    };
+    format!(
+        "\n\
+         So that they hold for workflows alone, put this into Cargo.toml{inherited}. Clippy warns of them everywhere otherwise.\n\
+         \n    [{table}]\n    disallowed_methods = \"allow\"\n"
+    )
+}
 
 /// The file that clippy reads in a folder.
-fn file(path: &Path) -> PathBuf {
-    if !path.is_dir() {
-        return path.to_owned();
+fn file(path: &Path) -> Result<PathBuf, String> {
+    let names = [".clippy.toml", "clippy.toml"];
+    if path.is_dir() {
+        let [hidden, plain] = names.map(|name| path.join(name));
+        return Ok(if hidden.exists() { hidden } else { plain });
     }
-    let hidden = path.join(".clippy.toml");
-    if hidden.exists() {
-        hidden
-    } else {
-        path.join("clippy.toml")
+    let is_one = path
+        .file_name()
+        .is_some_and(|name| names.iter().any(|known| name == *known));
+    if is_one || path.exists() {
+        return Ok(path.to_owned());
     }
+    Err(format!(
+        "{}: there is no such folder\n\n\
+         help: name the folder of Cargo.toml, or a file `clippy.toml` in it",
+        path.display()
+    ))
 }
 
 /// What there is to know of a `clippy.toml`. An array of tables has no place of its own.
@@ -126,7 +141,8 @@ fn misplaced(text: &str) -> Result<bool, String> {
 
 /// The text with the entries of this version, at the place of others if there are any.
 fn with_entries(text: &str) -> Result<String, String> {
-    let block = clippy::block();
+    let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let block = clippy::block().replace('\n', newline);
     let mut new = text.to_owned();
     match clippy::find(text).map_err(|error| error.to_string())? {
         Some(old) if !misplaced(text)? => {
@@ -140,28 +156,26 @@ fn with_entries(text: &str) -> Result<String, String> {
         // First, so that of two entries of one path the user's holds.
         Some(array) => {
             let (before, after) = new.split_at(array.start + 1);
-            let after = match after.strip_prefix('\n') {
+            let after = match after.strip_prefix(newline) {
                 Some(after) => after.to_owned(),
-                None => format!("    {}", after.trim_start_matches([' ', '\t'])),
+                None => match after.trim_start_matches([' ', '\t']) {
+                    after if after.starts_with(']') => after.to_owned(),
+                    after => format!("    {after}"),
+                },
             };
-            new = format!("{before}\n{block}{after}");
+            new = format!("{before}{newline}{block}{after}");
         }
         None => {
             // Before the first table, where the keys of the file itself are.
             let head = text_before_tables(&new);
             let (before, after) = new.split_at(head);
-            let gap = if before.is_empty() || before.ends_with("\n\n") {
-                ""
-            } else {
-                "\n"
-            };
-            let line = if before.is_empty() || before.ends_with('\n') {
-                ""
-            } else {
-                "\n"
-            };
-            let space = if after.is_empty() { "" } else { "\n" };
-            new = format!("{before}{line}{gap}disallowed-methods = [\n{block}]\n{space}{after}");
+            let if_not = |there: bool| if there { "" } else { newline };
+            let line = if_not(before.is_empty() || before.ends_with('\n'));
+            let gap = if_not(before.is_empty() || before.ends_with(&newline.repeat(2)));
+            let space = if_not(after.is_empty());
+            new = format!(
+                "{before}{line}{gap}disallowed-methods = [{newline}{block}]{newline}{space}{after}"
+            );
         }
     }
     checked(text, new)
@@ -209,31 +223,54 @@ fn checked(old: &str, new: String) -> Result<String, String> {
 
 /// Writes the file beside its place, and puts it there in one step.
 fn replace(path: &Path, text: &str) -> std::io::Result<()> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
     // One that is a link stays a link.
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".new");
-    let new = folder.join(name);
+    let new = path.with_file_name(name);
     let mut file = fs::File::create(&new)?;
     file.write_all(text.as_bytes())?;
+    if let Ok(old) = fs::metadata(&path) {
+        file.set_permissions(old.permissions())?;
+    }
     file.sync_all()?;
     fs::rename(new, path)
 }
 
-/// Whether the manifest beside it lets all else call what it likes.
-fn is_allowed_elsewhere(path: &Path) -> bool {
-    let manifest = fs::read_to_string(path.with_file_name("Cargo.toml")).unwrap_or_default();
-    let manifest: toml::Table = toml::from_str(&manifest).unwrap_or_default();
-    let workspace = manifest.get("workspace").and_then(Value::as_table);
-    [Some(&manifest), workspace]
-        .into_iter()
-        .flatten()
-        .any(|table| {
-            let lints = table.get("lints").and_then(|lints| lints.get("clippy"));
-            lints.is_some_and(|lints| lints.get("disallowed_methods").is_some())
-        })
+/// The table of the manifest beside it in which it has to be said that all else may call what it likes; `None` where
+/// it is said, there or in the workspace that it takes its lints from.
+fn to_allow_elsewhere(path: &Path) -> Option<&'static str> {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let beside = manifest(&path.with_file_name("Cargo.toml"));
+    let says = |table: &toml::Table| {
+        let lints = table.get("lints").and_then(|lints| lints.get("clippy"));
+        lints.is_some_and(|lints| lints.get("disallowed_methods").is_some())
+    };
+    let says_for_members = |manifest: &toml::Table| {
+        manifest
+            .get("workspace")
+            .and_then(Value::as_table)
+            .is_some_and(says)
+    };
+    let inherits = beside
+        .get("lints")
+        .and_then(|lints| lints.get("workspace"))
+        .is_some_and(|inherits| inherits.as_bool() == Some(true));
+    let said_above = || {
+        path.ancestors()
+            .skip(2)
+            .any(|folder| says_for_members(&manifest(&folder.join("Cargo.toml"))))
+    };
+    if says(&beside) || says_for_members(&beside) || (inherits && said_above()) {
+        None
+    } else if inherits || (beside.contains_key("workspace") && !beside.contains_key("package")) {
+        Some("workspace.lints.clippy")
+    } else {
+        Some("lints.clippy")
+    }
+}
+
+fn manifest(path: &Path) -> toml::Table {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    toml::from_str(&text).unwrap_or_default()
 }

@@ -176,6 +176,85 @@ fn the_lints_of_the_manifest_are_not_asked_for_twice() {
     insta::assert_snapshot!(folder.call(&[]));
 }
 
+#[test]
+fn in_a_workspace_the_lints_are_those_of_the_workspace() {
+    let inherits = "[package]\nname = \"shop\"\n\n[lints]\nworkspace = true\n";
+    let root = Folder::with("Cargo.toml", "[workspace]\nmembers = [\"shop\"]\n");
+    let member = root.path().join("shop");
+    fs::create_dir(&member).unwrap();
+    fs::write(member.join("Cargo.toml"), inherits).unwrap();
+    insta::assert_snapshot!(root.call(&[]));
+
+    let says = "[workspace]\nmembers = [\"shop\"]\n\n[workspace.lints.clippy]\ndisallowed_methods = \"allow\"\n";
+    fs::write(root.path().join("Cargo.toml"), says).unwrap();
+    let member = member.to_str().unwrap();
+    let mut out = Vec::new();
+    perennial_cli::call(["perennial", "clippy", member], &mut out, &mut Vec::new());
+    let said = String::from_utf8(out).unwrap();
+    assert!(!said.contains("Cargo.toml"), "{said}");
+}
+
+#[test]
+fn lines_end_as_the_others_of_the_file() {
+    let texts = [
+        "msrv = \"1.95\"\r\n",
+        "disallowed-methods = [\r\n    \"a::b\", # ours\r\n]\r\n",
+    ];
+    for text in texts {
+        let folder = Folder::with("clippy.toml", text);
+        folder.call(&[]);
+        let new = folder.read("clippy.toml");
+        assert_eq!(new.matches('\n').count(), new.matches("\r\n").count());
+        let said = folder.call(&["--check"]);
+        assert!(said.contains("up to date"), "{said}");
+    }
+}
+
+#[test]
+fn brackets_and_commas_of_short_lists_stay() {
+    let block = clippy::block();
+    for (old, rest) in [
+        ("disallowed-methods = []\n", "]\n"),
+        ("disallowed-methods = [ ]", "]"),
+        ("disallowed-methods = [\"a::b\"]\n", "    \"a::b\"]\n"),
+    ] {
+        let folder = Folder::with("clippy.toml", old);
+        folder.call(&[]);
+        let expected = format!("disallowed-methods = [\n{block}{rest}");
+        assert_eq!(folder.read("clippy.toml"), expected);
+    }
+}
+
+#[test]
+fn a_folder_that_is_not_there_becomes_no_file() {
+    let folder = Folder::with("Cargo.toml", "");
+    let mistyped = folder.path().join("shpo");
+    let mut errors = Vec::new();
+    let arguments = ["perennial", "clippy", mistyped.to_str().unwrap()];
+    let code = perennial_cli::call(arguments, &mut Vec::new(), &mut errors);
+    let said = String::from_utf8(errors).unwrap();
+    let said = said.replace(folder.path().to_str().unwrap(), "[folder]");
+    insta::assert_snapshot!(format!("exit code {code}\n{said}"));
+    assert!(!mistyped.exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_stays_a_link_and_a_file_keeps_its_permissions() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    let shared = Folder::with("shared.toml", "msrv = \"1.95\"\n");
+    let target = shared.path().join("shared.toml");
+    fs::set_permissions(&target, fs::Permissions::from_mode(0o640)).unwrap();
+    let folder = Folder::with("Cargo.toml", "");
+    symlink(&target, folder.path().join("clippy.toml")).unwrap();
+    folder.call(&[]);
+    assert!(folder.path().join("clippy.toml").is_symlink());
+    assert_eq!(clippy::is_current(&shared.read("shared.toml")), Ok(()));
+    let mode = fs::metadata(&target).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o640);
+}
+
 /// The file that people read, in the repository, is kept by the command itself:
 /// `cargo run -p perennial-cli -- clippy macros/clippy/perennial.clippy.toml`.
 #[test]
