@@ -47,6 +47,16 @@ fn plain() -> SystemTime {
 }
 // ANCHOR_END: code
 
+#[durable]
+fn elsewhere(limit: SystemTime) {
+    #[allow_nondeterminism(clock, reason = "of an import")]
+    use std::time::Duration;
+    if #[allow_nondeterminism(clock, reason = "of a condition with variables")]
+    let Ok(Duration::ZERO) = limit.duration_since(SystemTime::UNIX_EPOCH)
+    {}
+}
+
 fn main() {
     println!("{} {} {:?}", order::NAME, ship::NAME, plain());
+    elsewhere(plain());
 }

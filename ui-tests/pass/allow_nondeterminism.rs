@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::time::{Instant, SystemTime};
 
+use perennial::__private::is_allowed;
 use perennial::prelude::*;
 
 #[activity(pure)]
@@ -103,4 +104,49 @@ async fn work(cx: &Cx, map: HashMap<String, u32>) -> Result<u32, Error> {
     map.into_values().next().map_or(Ok(closure(sum)), Ok)
 }
 
-fn main() {}
+/// What the opt-out allows may happen later, and is inside of it then.
+#[durable]
+fn later(texts: &[&str]) -> Vec<bool> {
+    #[allow_nondeterminism(clock, reason = "only for a log line")]
+    let ask = |limit: SystemTime| (limit < SystemTime::now(), is_allowed()).1;
+    let returned = #[allow_nondeterminism(processes, reason = "only for a log line")]
+    || -> bool { std::process::id() > 0 && is_allowed() };
+    // The type of a parameter follows from where the closure stands.
+    let each = texts.iter().map(
+        #[allow_nondeterminism(processes, reason = "only for a log line")]
+        |text| text.len() > std::process::id() as usize || is_allowed(),
+    );
+    each.chain([ask(SystemTime::UNIX_EPOCH), returned(), is_allowed()])
+        .collect()
+}
+
+#[durable]
+fn length(text: &str) -> usize {
+    text.len()
+}
+
+#[durable]
+fn borrowed() -> usize {
+    // What is borrowed lives as long as the call.
+    length(
+        #[allow_nondeterminism(env, reason = "only for a log line")]
+        &std::env::var("PATH").unwrap_or_default(),
+    )
+}
+
+#[workflow]
+async fn in_a_task(cx: &Cx) -> Result<u32, Error> {
+    #[allow_nondeterminism(clock, reason = "only for a log line")]
+    let task = cx.spawn(async move {
+        let start = Instant::now();
+        let shipped = ship(cx, 1).await?;
+        cx.log(format_args!("{:?}", start.elapsed()));
+        Ok::<_, Error>(shipped)
+    });
+    task.await
+}
+
+fn main() {
+    assert_eq!(later(&["a", "b"]), [true, true, true, true, false]);
+    assert_eq!(borrowed(), std::env::var("PATH").unwrap_or_default().len());
+}

@@ -215,6 +215,27 @@ async fn work(cx: &Cx, n: u32) -> Result<u32, Error> {
         + q)
 }
 
+mod queries {
+    use perennial::prelude::*;
+
+    macro_rules! join {
+        ($($part:expr),*) => { [$($part),*].join(",") };
+    }
+    macro_rules! select {
+        ($($column:ident),* from $table:ident) => {
+            concat!($(stringify!($column), " ",)* "of ", stringify!($table))
+        };
+    }
+
+    // One's own macros of such names.
+    #[workflow]
+    async fn named_alike(cx: &Cx) -> Result<String, Error> {
+        let query = select!(id, cents from orders);
+        cx.sleep(seconds(1)).await?;
+        Ok(join!(query, "and", "others"))
+    }
+}
+
 pub(crate) fn main() {
     let callees: Vec<_> = work::GRAPH
         .callees

@@ -164,6 +164,11 @@ pub(crate) fn imported_from(name: &Ident, is_sought: impl Fn(&str) -> bool) -> O
     }
 }
 
+/// Whether the file in which a macro is called declares it, before the call.
+pub(crate) fn is_own_macro(name: &Ident) -> bool {
+    names(name.span()).is_own_macro(name)
+}
+
 fn meaning(function: &Function) -> Meaning {
     let attribute = |wanted: &str| {
         function

@@ -6,6 +6,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use proc_macro2::Ident;
+use syn::ext::IdentExt;
+
 /// What one name stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Name {
@@ -26,6 +29,8 @@ pub(crate) struct Scope {
     pub(crate) names: HashMap<String, Name>,
     /// `std::time` of `use std::time::*`
     pub(crate) globs: Vec<String>,
+    /// What `macro_rules!` declares, and on which line: it is known from there on.
+    pub(crate) macros: Vec<(String, usize)>,
 }
 
 impl Scope {
@@ -143,6 +148,22 @@ impl Names {
         self.blocks
             .iter()
             .any(|block| block.names.contains_key(name))
+    }
+
+    /// Whether a `macro_rules!` of this name stands before it, in the blocks and modules around: those inside see
+    /// it too.
+    pub(crate) fn is_own_macro(&self, name: &Ident) -> bool {
+        let Some((file, at)) = &self.file else {
+            return false;
+        };
+        let line = name.span().start().line;
+        let name = name.unraw().to_string();
+        std::iter::successors(Some(*at), |at| file.scopes[*at].parent).any(|at| {
+            let macros = &file.scopes[at].scope.macros;
+            macros
+                .iter()
+                .any(|(declared, from)| *declared == name && *from <= line)
+        })
     }
 
     /// What a path means: its segments with `::` between them, a leading `::` included.

@@ -5,11 +5,14 @@
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
-use syn::{Expr, ExprMethodCall, GenericArgument, Ident, Local, Pat, ReturnType, Stmt, Type};
+use syn::visit::{self, Visit};
+use syn::{
+    BinOp, Expr, ExprMethodCall, GenericArgument, Ident, Local, Pat, ReturnType, Stmt, Type,
+};
 
-use super::rules::hash_order::{HASHED, ITERATES, ORDER_FREE, ORDERED, PASSES, RULE, SORTS};
+use super::rules::hash_order::{HASHED, ITERATES, LOOKS, ORDER_FREE, ORDERED, PASSES, RULE, SORTS};
 use super::variables::Ty;
-use super::{Check, paths};
+use super::{Check, paths, types};
 
 const INTEGERS: &[&str] = &[
     "i128", "i16", "i32", "i64", "i8", "isize", "u128", "u16", "u32", "u64", "u8", "usize",
@@ -22,6 +25,15 @@ impl Check<'_> {
             Ty::Known(ty) if HASHED.contains(&ty) => ty.rsplit("::").next(),
             _ => None,
         }
+    }
+
+    /// The address only tells this expression from others; nothing moves while it is needed.
+    fn set_order_free<T>(&mut self, expr: &T) {
+        self.order_free.push(std::ptr::from_ref(expr).cast());
+    }
+
+    fn is_order_free<T>(&self, expr: &T) -> bool {
+        self.order_free.contains(&std::ptr::from_ref(expr).cast())
     }
 
     fn hides_order(ty: Option<Ty>) -> bool {
@@ -37,7 +49,9 @@ impl Check<'_> {
 
     /// `for _ in map`, `Vec::from_iter(map)`: something that takes its elements one by one.
     pub(super) fn taken_apart(&mut self, expr: &Expr) {
-        if let Some(ty) = self.hashed(expr) {
+        if let Some(ty) = self.hashed(expr)
+            && !self.is_order_free(expr)
+        {
             self.report_hash_order(expr, &printed(expr), ty);
         }
     }
@@ -45,7 +59,7 @@ impl Check<'_> {
     /// A method call, its receiver visited.
     pub(super) fn hash_method(&mut self, call: &ExprMethodCall, method: &str) {
         if let Some(ty) = self.iterates(call, method)
-            && !self.order_free.contains(&std::ptr::from_ref(call))
+            && !self.is_order_free(call)
         {
             let (receiver, dot, name) = (&call.receiver, &call.dot_token, &call.method);
             self.report_hash_order(quote!(#receiver #dot #name), &printed(receiver), ty);
@@ -85,28 +99,37 @@ impl Check<'_> {
         if is_end && !self.acts(&call.args) {
             self.forgive(&call.receiver);
         }
+        if method == "retain" && call.args.iter().all(only_looks) {
+            self.set_order_free(call);
+        }
         if method == "extend" && Self::hides_order(self.type_of_expr(&call.receiver)) {
             call.args.iter().for_each(|argument| self.forgive(argument));
         }
     }
 
-    /// `BTreeMap::from_iter(map)`
+    /// `BTreeMap::from_iter(map)`, `HashMap::keys(&map)`, `IntoIterator::into_iter(map)`
     pub(super) fn hash_call(&mut self, call: &syn::ExprCall) {
         let Expr::Path(function) = &*call.func else {
             return;
         };
-        if function
-            .path
-            .segments
-            .last()
-            .is_none_or(|last| last.ident != "from_iter")
-        {
+        let text = paths::text(&function.path);
+        let Some((of, name)) = text.rsplit_once("::") else {
+            return;
+        };
+        if name != "from_iter" {
+            let is_of_it = || {
+                let of_type = of.ends_with("IntoIterator");
+                of_type || self.named_type(of).is_some_and(|ty| HASHED.contains(&ty))
+            };
+            if ITERATES.contains(&name) && is_of_it() {
+                call.args
+                    .iter()
+                    .take(1)
+                    .for_each(|map| self.taken_apart(map));
+            }
             return;
         }
-        let text = paths::text(&function.path);
-        let ty = text
-            .rsplit_once("::")
-            .and_then(|(of, _)| self.named_type(of));
+        let ty = self.named_type(of);
         for argument in &call.args {
             if Self::hides_order(ty.map(Ty::Known)) {
                 self.forgive(argument);
@@ -121,29 +144,37 @@ impl Check<'_> {
         let Some(init) = &local.init else {
             return;
         };
-        let Some(collect) = collecting(&init.expr) else {
+        let annotated = match &local.pat {
+            Pat::Type(typed) => Some(&*typed.ty),
+            _ => None,
+        };
+        if let Some(summed) = summed(&init.expr)
+            && annotated.is_some_and(is_integer)
+        {
+            self.forgive(summed);
+        }
+        let Some(collected) = collected(&init.expr) else {
             return;
         };
-        let is_annotated = match &local.pat {
-            Pat::Type(typed) => Self::hides_order(self.type_of(&typed.ty)),
-            _ => false,
-        };
-        if is_annotated || next.is_some_and(|next| sorts(next, &local.pat)) {
-            self.forgive(&collect.receiver);
+        let hides = annotated.is_some_and(|ty| Self::hides_order(self.type_of(ty)));
+        if hides || next.is_some_and(|next| sorts(next, &local.pat)) {
+            self.forgive(collected);
         }
     }
 
-    /// Whether a function gives a collection in which the order does not show, or a `Result` of one.
+    /// Whether a function gives a collection in which the order does not show, or an integer, or a `Result` of one.
     pub(super) fn gives_unordered(&self, output: &ReturnType) -> bool {
         match output {
             ReturnType::Type(_, ty) => {
                 Self::hides_order(self.type_of(ty).or_else(|| self.fallible(ty)))
+                    || is_integer(ty)
+                    || types::of_success(ty).is_some_and(is_integer)
             }
             ReturnType::Default => false,
         }
     }
 
-    /// `map.into_iter().collect()` or `Ok(map.into_iter().collect())` at the end of such a function.
+    /// `map.into_iter().collect()` or `Ok(map.values().sum())` at the end of such a function.
     pub(super) fn note_returned(&mut self, stmt: &Stmt) {
         let returned = match stmt {
             Stmt::Expr(Expr::Call(call), None) if matches!(&*call.func, Expr::Path(path) if path.path.is_ident("Ok")) => {
@@ -152,8 +183,9 @@ impl Check<'_> {
             Stmt::Expr(expr, None) => Some(expr),
             _ => None,
         };
-        if let Some(collect) = returned.and_then(collecting) {
-            self.forgive(&collect.receiver);
+        if let Some(taken) = returned.and_then(|returned| collected(returned).or(summed(returned)))
+        {
+            self.forgive(taken);
         }
     }
 
@@ -178,8 +210,7 @@ impl Check<'_> {
             Expr::MethodCall(call) => {
                 let method = call.method.to_string();
                 if self.iterates(call, &method).is_some() {
-                    // The address only tells this call from others; nothing moves while it is needed.
-                    self.order_free.push(std::ptr::from_ref(call));
+                    self.set_order_free(call);
                 } else if PASSES.contains(&method.as_str()) && !self.acts(&call.args) {
                     self.forgive(&call.receiver);
                     if method == "chain" {
@@ -189,19 +220,39 @@ impl Check<'_> {
             }
             Expr::Paren(paren) => self.forgive(&paren.expr),
             Expr::Group(group) => self.forgive(&group.expr),
-            Expr::Reference(reference) => self.forgive(&reference.expr),
+            Expr::Reference(reference) => {
+                self.set_order_free(chain);
+                self.forgive(&reference.expr);
+            }
+            Expr::Path(_) => self.set_order_free(chain),
             _ => {}
         }
     }
 }
 
-/// The `.collect()` at the end of an initial value, through `?` and `.unwrap()`.
-fn collecting(expr: &Expr) -> Option<&ExprMethodCall> {
+/// What `.collect()` or `from_iter(..)` at the end of an initial value takes, through `?` and `.unwrap()`.
+fn collected(expr: &Expr) -> Option<&Expr> {
     match expr {
-        Expr::Try(tried) => collecting(&tried.expr),
-        Expr::MethodCall(call) if call.method == "collect" => Some(call),
+        Expr::Try(tried) => collected(&tried.expr),
+        Expr::MethodCall(call) if call.method == "collect" => Some(&call.receiver),
         Expr::MethodCall(call) if call.method == "unwrap" || call.method == "expect" => {
-            collecting(&call.receiver)
+            collected(&call.receiver)
+        }
+        Expr::Call(call) => match &*call.func {
+            Expr::Path(path) if path.path.segments.last()?.ident == "from_iter" => {
+                call.args.first()
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// What `.sum()` takes whose type is said elsewhere.
+fn summed(expr: &Expr) -> Option<&Expr> {
+    match expr {
+        Expr::MethodCall(call) if call.method == "sum" || call.method == "product" => {
+            call.turbofish.is_none().then_some(&call.receiver)
         }
         _ => None,
     }
@@ -227,10 +278,56 @@ fn gives_integer(call: &ExprMethodCall) -> bool {
     let turbofish = call.turbofish.as_ref();
     turbofish
         .and_then(|turbofish| turbofish.args.first())
-        .is_some_and(|argument| {
-            matches!(argument, GenericArgument::Type(Type::Path(ty))
-            if INTEGERS.iter().any(|integer| ty.path.is_ident(integer)))
-        })
+        .is_some_and(|argument| matches!(argument, GenericArgument::Type(ty) if is_integer(ty)))
+}
+
+fn is_integer(ty: &Type) -> bool {
+    matches!(ty, Type::Path(ty) if INTEGERS.iter().any(|integer| ty.path.is_ident(integer)))
+}
+
+/// A closure whose result can only depend on what it is given: it looks at values, and calls nothing that may
+/// change one.
+fn only_looks(expr: &Expr) -> bool {
+    let Expr::Closure(closure) = expr else {
+        return false;
+    };
+    let mut search = OnlyLooks(true);
+    search.visit_expr(&closure.body);
+    search.0
+}
+
+struct OnlyLooks(bool);
+
+impl Visit<'_> for OnlyLooks {
+    fn visit_expr(&mut self, expr: &Expr) {
+        self.0 &= match expr {
+            Expr::Binary(binary) => !matches!(
+                binary.op,
+                BinOp::AddAssign(_)
+                    | BinOp::BitAndAssign(_)
+                    | BinOp::BitOrAssign(_)
+                    | BinOp::BitXorAssign(_)
+                    | BinOp::DivAssign(_)
+                    | BinOp::MulAssign(_)
+                    | BinOp::RemAssign(_)
+                    | BinOp::ShlAssign(_)
+                    | BinOp::ShrAssign(_)
+                    | BinOp::SubAssign(_)
+            ),
+            Expr::MethodCall(call) => LOOKS.iter().any(|method| call.method == method),
+            Expr::Cast(_)
+            | Expr::Field(_)
+            | Expr::Index(_)
+            | Expr::Lit(_)
+            | Expr::Paren(_)
+            | Expr::Path(_)
+            | Expr::Tuple(_)
+            | Expr::Unary(_) => true,
+            Expr::Reference(reference) => reference.mutability.is_none(),
+            _ => false,
+        };
+        visit::visit_expr(self, expr);
+    }
 }
 
 fn mentions(context: &Ident, tokens: TokenStream) -> bool {

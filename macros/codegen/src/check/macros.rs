@@ -32,7 +32,8 @@ impl Check<'_> {
         if let Some((entry, full)) = self.denied_macro(&paths::text(&call.path)) {
             let (path, bang) = (&call.path, &call.bang_token);
             let written = paths::text(path);
-            let is_suffix = full.ends_with(&written);
+            let written = written.strip_prefix("::").unwrap_or(&written);
+            let is_suffix = full.ends_with(written);
             let resolved = if is_suffix {
                 String::new()
             } else {
@@ -57,6 +58,9 @@ impl Check<'_> {
         }
         match name.as_str() {
             "thread_local" | "task_local" => {}
+            "join" | "try_join" | "select" if self.is_own_macro(call) => {
+                self.search(call.tokens.clone());
+            }
             "join" | "try_join" => self.arms(call),
             "select" => self.select(call),
             "matches" | "assert_matches" => self.scrutinee(call),
@@ -80,6 +84,11 @@ impl Check<'_> {
                 }),
             _ => None,
         }
+    }
+
+    fn is_own_macro(&self, call: &Macro) -> bool {
+        let name = call.path.get_ident();
+        name.is_some_and(|name| self.names.is_own_macro(name))
     }
 
     fn list(&mut self, call: &mut Macro, name: &str) {

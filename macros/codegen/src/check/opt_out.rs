@@ -175,11 +175,59 @@ impl Check<'_> {
         self.rewritten = true;
     }
 
+    /// Takes opt-outs away from where they cannot be.
+    pub(super) fn without_opt_outs(&mut self, attrs: &mut Vec<Attribute>) {
+        for attr in attrs.extract_if(.., |attr| is_opt_out(attr)) {
+            misplaced(&attr, self.errors);
+        }
+    }
+
+    /// Whether an opt-out around this place has allowed more than `before`.
+    pub(super) fn allows_since(&self, before: usize) -> bool {
+        self.allowed > before && !self.opt_outs.is_empty()
+    }
+
+    /// What is in a closure happens when it is called, and then it is inside of the opt-out.
+    pub(super) fn allowed_closure(&self, closure: &mut syn::ExprClosure) {
+        let body = self.allowed(&closure.body);
+        *closure.body = match closure.output {
+            syn::ReturnType::Default => body,
+            // Behind a type there has to be a block.
+            syn::ReturnType::Type(..) => parse_quote!({ #body }),
+        };
+    }
+
+    /// Likewise what is in an `async` block, when it is polled.
+    pub(super) fn allowed_block(&self, block: &mut syn::Block) {
+        let inside = Expr::Block(syn::ExprBlock {
+            attrs: Vec::new(),
+            label: None,
+            block: block.clone(),
+        });
+        block.stmts = vec![Stmt::Expr(self.allowed(&inside), None)];
+    }
+
     /// `expr`, with the runtime told that it is inside of an opt-out.
     ///
     /// An arm of a `match` may have attributes, which an expression may not, and its type is expected to
     /// be what is expected of the whole.
     pub(super) fn allowed(&self, expr: &Expr) -> Expr {
+        match expr {
+            // It is told inside of these, and the types of a closure's parameters follow from where it stands.
+            Expr::Closure(_) | Expr::Async(_) => return expr.clone(),
+            // What `&text()` borrows lives until the end of the statement, and not of the arm.
+            Expr::Reference(reference) if is_value(&reference.expr) => {
+                let mut reference = reference.clone();
+                *reference.expr = self.allowed(&reference.expr);
+                return Expr::Reference(reference);
+            }
+            Expr::Paren(paren) => {
+                let mut paren = paren.clone();
+                *paren.expr = self.allowed(&paren.expr);
+                return Expr::Paren(paren);
+            }
+            _ => {}
+        }
         let (enter, lints, guard) = (self.enter(), lints(), guard());
         // What rustc says of the whole, it says of the user's code.
         let span = Span::mixed_site().located_at(expr.span());
@@ -224,6 +272,23 @@ impl Check<'_> {
         let krate = self.krate;
         parse_quote!(#krate::__private::Allowed::enter())
     }
+}
+
+/// Whether it makes a value, and does not name a place.
+fn is_value(expr: &Expr) -> bool {
+    matches!(
+        expr,
+        Expr::Array(_)
+            | Expr::Await(_)
+            | Expr::Binary(_)
+            | Expr::Call(_)
+            | Expr::Macro(_)
+            | Expr::MethodCall(_)
+            | Expr::Reference(_)
+            | Expr::Struct(_)
+            | Expr::Try(_)
+            | Expr::Tuple(_)
+    )
 }
 
 /// The name that holds the opt-out open. User code cannot see it.

@@ -44,7 +44,13 @@ impl Check<'_> {
             None => self.verdict(&path.path),
         };
         if let Some(verdict) = verdict {
-            let written = text(&path.path);
+            let written = match &path.qself {
+                Some(qself) => {
+                    let of = qself.ty.to_token_stream().to_string().replace(' ', "");
+                    format!("<{of}>{}", text(&path.path))
+                }
+                None => text(&path.path),
+            };
             self.report_path(
                 verdict,
                 path,

@@ -1,7 +1,8 @@
 //! What outlives a run: statics (D113) and thread-local variables (D114). And addresses (D112).
 
-use proc_macro2::Ident;
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::ToTokens;
+use syn::visit_mut::VisitMut;
 use syn::{Expr, ExprCast, ExprMethodCall, ItemStatic, StaticMutability, Type};
 
 use super::rules::statics::ATOMIC;
@@ -44,9 +45,12 @@ impl Check<'_> {
         );
     }
 
-    /// A static in the body: one that cannot change is a constant.
-    pub(super) fn item_static(&mut self, item: &ItemStatic) {
-        if matches!(item.mutability, StaticMutability::None) && is_plain(&item.ty) {
+    /// A static in the body: as in the file, one whose type shows nothing that changes is a constant.
+    pub(super) fn item_static(&mut self, item: &mut ItemStatic) {
+        self.visit_expr_mut(&mut item.expr);
+        if matches!(item.mutability, StaticMutability::None)
+            && !names_change(item.ty.to_token_stream())
+        {
             return;
         }
         let (keyword, mutability, ident) = (&item.static_token, &item.mutability, &item.ident);
@@ -179,32 +183,11 @@ fn is_address(expr: &Expr) -> bool {
     }
 }
 
-/// Made only of what cannot change: numbers, text, and lists of such.
-fn is_plain(ty: &Type) -> bool {
-    match ty {
-        Type::Path(path) => path.path.segments.last().is_some_and(|last| {
-            let name = last.ident.to_string();
-            let is_primitive = name
-                .chars()
-                .all(|character| character.is_lowercase() || character.is_ascii_digit());
-            (is_primitive && path.path.segments.len() == 1
-                || name == "Duration"
-                || name == "Option")
-                && !changes(&name) && match &last.arguments {
-                syn::PathArguments::None => true,
-                syn::PathArguments::AngleBracketed(arguments) => arguments.args.iter().all(
-                    |argument| matches!(argument, syn::GenericArgument::Type(ty) if is_plain(ty)),
-                ),
-                syn::PathArguments::Parenthesized(_) => false,
-            }
-        }),
-        Type::Reference(reference) => is_plain(&reference.elem),
-        Type::Array(array) => is_plain(&array.elem),
-        Type::Slice(slice) => is_plain(&slice.elem),
-        Type::Tuple(tuple) => tuple.elems.iter().all(is_plain),
-        Type::Paren(paren) => is_plain(&paren.elem),
-        Type::Group(group) => is_plain(&group.elem),
-        Type::FnPtr(_) => true,
-        _ => false,
-    }
+/// Whether a type has a part in it that can change.
+fn names_change(ty: TokenStream) -> bool {
+    ty.into_iter().any(|token| match token {
+        TokenTree::Ident(word) => changes(&word.to_string()),
+        TokenTree::Group(group) => names_change(group.stream()),
+        TokenTree::Punct(_) | TokenTree::Literal(_) => false,
+    })
 }

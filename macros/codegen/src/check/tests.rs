@@ -102,6 +102,7 @@ use std::time;
 use time::Instant;
 extern crate fastrand as dice;
 type Stamp = std::time::SystemTime;
+type Index<K, V = Vec<K>> = std::collections::HashMap<K, V>;
 
 mod inner {
     pub use std::process as p;
@@ -130,6 +131,9 @@ async fn w(cx: &Cx, map: Map<u8, u8>) {
     x.unwrap_or_else(Clock::now);
     let f = Id::now_v7;
     <Clock>::now();
+    ::std::println!();
+    let index: Index<u8> = x;
+    for _ in index {}
     {
         use rand::{random as r, rng};
         r::<u8>();
@@ -270,7 +274,15 @@ async fn w(cx: &Cx, m: HashMap<u8, u8>, s: &HashSet<u8>, v: Vec<u8>, mut list: V
     for k in m.keys() {}
     for k in m.clone() {}
     m.values().map(|v| v + 1).collect::<Vec<_>>();
-    m.retain(|_, v| *v > 1);
+    m.retain(|_, v| seen.insert(*v));
+    m.retain(|_, v| { n += 1; *v > n });
+    m.retain(|_, v| cx.random() < *v);
+    m.retain(keep);
+    HashMap::keys(&m);
+    IntoIterator::into_iter(m);
+    let first: Vec<_> = Vec::from_iter(m);
+    first.len();
+    let total: f64 = m.values().sum();
     s.union(&other);
     let made: HashMap<_, _> = v.iter().collect();
     made.drain();
@@ -327,6 +339,10 @@ async fn w(cx: &Cx, text: String) {
     static HERE: AtomicU64 = AtomicU64::new(0);
     HERE.fetch_add(1, Ordering::Relaxed);
     static PLAIN: &str = \"x\";
+    static WORDS: LazyLock<Regex> = LazyLock::new(|| Regex::new(\"x\"));
+    static PRICES: [Price; 1] = [Price { cents: 1 }];
+    static HOME: LazyLock<String> = LazyLock::new(|| std::env::var(\"HOME\"));
+    static SEEN: LazyLock<Mutex<Vec<u8>>> = LazyLock::new(make);
     thread_local! { static X: u8 = 1; }
     format!(\"{:p} {}\", a, b);
     format!(\"{text:p}\");
@@ -379,6 +395,28 @@ async fn w(cx: &Cx) {
 }
 "
     ));
+}
+
+#[test]
+fn ones_own_macro_is_searched_as_any_unknown_one() {
+    let file = "
+macro_rules! join { ($($part:expr),*) => { [$($part),*].concat() } }
+mod inner {
+    #[workflow]
+    async fn w(cx: &Cx) {
+        join!(\"a\", std::fs::read(\"b\"));
+        macro_rules! select { ($($x:ident),* from $t:ident) => { 1 } }
+        select!(a, b from orders);
+    }
+}
+";
+    assert!(found(file).starts_with("6: std::fs::read: [D106]"));
+    let before = "
+#[workflow]
+async fn w(cx: &Cx) { join!(std::fs::read(\"b\"), f); }
+macro_rules! join { () => {} }
+";
+    assert!(found(before).starts_with("3: std::fs::read: [D106]"));
 }
 
 #[test]

@@ -158,21 +158,9 @@ impl Check<'_> {
         })
     }
 
-    /// `T` of `Result<T, E>` and `Option<T>`, which a `?` or an `unwrap` follows.
+    /// The type of what is left of a `Result<T, E>` or an `Option<T>` after a `?` or an `unwrap`.
     pub(super) fn fallible(&self, ty: &Type) -> Option<Ty> {
-        let Type::Path(path) = ty else {
-            return None;
-        };
-        let last = path.path.segments.last()?;
-        let PathArguments::AngleBracketed(arguments) = &last.arguments else {
-            return None;
-        };
-        match arguments.args.first()? {
-            GenericArgument::Type(ty) if last.ident == "Result" || last.ident == "Option" => {
-                self.type_of(ty)
-            }
-            _ => None,
-        }
+        self.type_of(of_success(ty)?)
     }
 
     /// Adds the variables of a `let` or a parameter.
@@ -203,5 +191,20 @@ impl Check<'_> {
             }
             pat => self.variables.bind(pat, None),
         }
+    }
+}
+
+/// `T` of `Result<T, E>` and `Option<T>`.
+pub(super) fn of_success(ty: &Type) -> Option<&Type> {
+    let Type::Path(path) = ty else {
+        return None;
+    };
+    let last = path.path.segments.last()?;
+    let PathArguments::AngleBracketed(arguments) = &last.arguments else {
+        return None;
+    };
+    match arguments.args.first()? {
+        GenericArgument::Type(ty) if last.ident == "Result" || last.ident == "Option" => Some(ty),
+        _ => None,
     }
 }

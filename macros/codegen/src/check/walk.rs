@@ -161,6 +161,10 @@ impl VisitMut for Check<'_> {
     }
 
     fn visit_expr_mut(&mut self, expr: &mut Expr) {
+        if let Expr::Let(condition) = expr {
+            // Nothing can be put around it: it is a condition with variables, and no value.
+            self.without_opt_outs(&mut condition.attrs);
+        }
         let opt_outs = self.enter_opt_outs(attrs::of(expr));
         match expr {
             Expr::Path(path) => self.expr_path(path),
@@ -183,12 +187,25 @@ impl VisitMut for Check<'_> {
                 self.cast(cast);
                 self.visit_expr_mut(&mut cast.expr);
             }
-            Expr::Closure(closure) => self.nested(|check| {
-                for pat in &closure.inputs {
-                    check.bind(pat, None, None);
+            Expr::Closure(closure) => {
+                let before = self.allowed;
+                self.nested(|check| {
+                    for pat in &closure.inputs {
+                        check.bind(pat, None, None);
+                    }
+                    check.visit_expr_mut(&mut closure.body);
+                });
+                if self.allows_since(before) {
+                    self.allowed_closure(closure);
                 }
-                check.visit_expr_mut(&mut closure.body);
-            }),
+            }
+            Expr::Async(block) => {
+                let before = self.allowed;
+                self.visit_block_mut(&mut block.block);
+                if self.allows_since(before) {
+                    self.allowed_block(&mut block.block);
+                }
+            }
             Expr::ForLoop(looped) => {
                 self.visit_expr_mut(&mut looped.expr);
                 self.taken_apart(&looped.expr);
@@ -258,8 +275,14 @@ impl VisitMut for Check<'_> {
             Item::Const(item) => &mut item.attrs,
             Item::Struct(item) => &mut item.attrs,
             Item::Enum(item) => &mut item.attrs,
+            Item::ExternCrate(item) => &mut item.attrs,
+            Item::Macro(item) => &mut item.attrs,
+            Item::Mod(item) => &mut item.attrs,
+            Item::Trait(item) => &mut item.attrs,
+            Item::Type(item) => &mut item.attrs,
+            Item::Union(item) => &mut item.attrs,
+            Item::Use(item) => &mut item.attrs,
             Item::Static(item) => return self.item_static(item),
-            Item::Macro(item) => return self.search(item.mac.tokens.clone()),
             _ => return,
         };
         attrs
@@ -270,6 +293,7 @@ impl VisitMut for Check<'_> {
             last.is_some_and(|last| ON_ITS_OWN.iter().any(|name| last.ident == name))
         });
         match item {
+            Item::Macro(item) => self.search(item.mac.tokens.clone()),
             Item::Fn(item) if !is_on_its_own => self.function(&item.sig, &mut item.block),
             Item::Impl(item) => {
                 for item in &mut item.items {

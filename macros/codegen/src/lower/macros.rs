@@ -11,7 +11,7 @@ use syn::{Expr, Macro, Pat, Token};
 
 use super::Lowering;
 use crate::check::{is_flat, text};
-use crate::index::imported_from;
+use crate::index::{imported_from, is_own_macro};
 
 /// Macros whose arguments are expressions with commas between them, `name = value` included.
 pub(crate) const EXPRESSION_LISTS: &[&str] = &[
@@ -100,9 +100,11 @@ impl Lowering<'_> {
             );
             return;
         }
+        // One's own macro of such a name may be about anything.
+        let is_ours = || call.path.get_ident().is_none_or(|name| !is_own_macro(name));
         match name.as_str() {
-            "join" | "try_join" => self.lower_join(call),
-            "select" => self.lower_select(call),
+            "join" | "try_join" if is_ours() => self.lower_join(call),
+            "select" if is_ours() => self.lower_select(call),
             // Also without an await in it: `vec![ship(cx, 1), ship(cx, 2)]` names callees.
             known if EXPRESSION_LISTS.contains(&known) && is_flat(&call.tokens) => {}
             known if EXPRESSION_LISTS.contains(&known) => self.lower_list(call),

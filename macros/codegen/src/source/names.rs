@@ -111,6 +111,7 @@ impl Reader {
                     ..,
                 ] => {
                     self.declare(name, Name::Declared);
+                    self.scope().macros.push(((*name).to_owned(), lines[at]));
                 }
                 [Token::Word("impl"), ..] => next = (Block::Associated, None),
                 [Token::Word("trait"), Token::Word(name), ..] => {
@@ -169,8 +170,17 @@ impl Reader {
         }
         if let Some(Open { block, scope }) = self.open.pop() {
             let is_last = scope + 1 == self.scopes.len();
-            let Scope { names, globs } = &self.scopes[scope].scope;
-            if is_last && block != Block::Module && names.is_empty() && globs.is_empty() {
+            let Scope {
+                names,
+                globs,
+                macros,
+            } = &self.scopes[scope].scope;
+            if is_last
+                && block != Block::Module
+                && names.is_empty()
+                && globs.is_empty()
+                && macros.is_empty()
+            {
                 self.scopes.pop();
             } else {
                 self.scopes[scope].lines.1 = line;
@@ -249,8 +259,20 @@ fn use_tree(tokens: &[Token<'_>], mut at: usize, prefix: &str, imports: &mut Sco
     }
 }
 
-/// `= path;`
-fn alias(tokens: &[Token<'_>]) -> Option<String> {
+/// `= path;`, `<K, V> = path<K, V>;`
+fn alias(mut tokens: &[Token<'_>]) -> Option<String> {
+    if tokens.first() == Some(&Token::Sign('<')) {
+        let mut depth = 0usize;
+        let end = tokens.iter().position(|token| {
+            match token {
+                Token::Sign('<') => depth += 1,
+                Token::Sign('>') => depth -= 1,
+                _ => {}
+            }
+            depth == 0
+        })?;
+        tokens = &tokens[end + 1..];
+    }
     let [Token::Sign('='), rest @ ..] = tokens else {
         return None;
     };

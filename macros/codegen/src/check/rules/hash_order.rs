@@ -82,6 +82,20 @@ pub(crate) const ORDER_FREE: &[&str] = &[
     "sorted_unstable_by_key",
 ];
 
+/// Methods that only look at a value, in a closure that decides of each element for itself.
+pub(crate) const LOOKS: &[&str] = &[
+    "as_str",
+    "contains",
+    "contains_key",
+    "ends_with",
+    "get",
+    "is_empty",
+    "is_none",
+    "is_some",
+    "len",
+    "starts_with",
+];
+
 /// What puts a list in order.
 pub(crate) const SORTS: &[&str] = &[
     "sort",

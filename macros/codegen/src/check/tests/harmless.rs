@@ -94,7 +94,7 @@ fn order_that_cannot_show() {
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 #[workflow]
-async fn w(cx: &Cx, m: HashMap<u8, u8>, s: &HashSet<u8>, v: Vec<u8>, b: BTreeMap<u8, u8>) {
+async fn w(cx: &Cx, m: HashMap<u8, u8>, s: &HashSet<u8>, v: Vec<u8>, b: BTreeMap<u8, u8>, stock: HashMap<u8, u64>) {
     for x in &v {}
     for x in &b {}
     b.values().sum();
@@ -118,6 +118,17 @@ async fn w(cx: &Cx, m: HashMap<u8, u8>, s: &HashSet<u8>, v: Vec<u8>, b: BTreeMap
     for x in m {}
     s.union(&t).count();
     m.keys().sorted();
+    let total: u64 = stock.values().filter(|v| **v > 1).sum();
+    let mut keys = Vec::from_iter(stock.keys().copied());
+    keys.sort();
+    let mut pairs = Vec::from_iter(&stock);
+    pairs.sort_unstable();
+    let mut pairs = Vec::from_iter(stock);
+    pairs.sort();
+    let mut open: HashMap<String, Line> = x;
+    open.retain(|_, line| line.count > 0 && !line.tags.is_empty());
+    open.retain(|name, _| !done.contains(name) && name.as_str() != last);
+    HashMap::len(&open);
     if let Some(s) = x { for _ in s {} }
 }
 
@@ -125,6 +136,11 @@ async fn w(cx: &Cx, m: HashMap<u8, u8>, s: &HashSet<u8>, v: Vec<u8>, b: BTreeMap
 fn sorted(m: HashMap<u8, u8>) -> Result<BTreeMap<u8, u8>, Error> {
     let m: HashMap<u8, u8> = m;
     Ok(m.into_iter().collect())
+}
+
+#[durable]
+fn sum(m: HashMap<u8, u64>) -> Result<u64, Error> {
+    Ok(m.values().sum())
 }
 
 #[durable]
