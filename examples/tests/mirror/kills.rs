@@ -231,7 +231,8 @@ fn what_is_not_any_more_what_was_listed_is_skipped_with_its_reason() {
 fn a_file_that_never_stands_still_is_given_up_and_the_others_are_not() {
     let world = World::new();
     world.write("still", "stands still");
-    world.write("log.txt", vec![b'.'; 4 << 20]);
+    // Large, so that the writer gets its turn while it is copied, whatever else the machine does.
+    world.write("log.txt", vec![b'.'; 48 << 20]);
     let stop = AtomicBool::new(false);
     let said = std::thread::scope(|scope| {
         scope.spawn(|| {
