@@ -76,10 +76,14 @@ pub(super) fn expand(
     let mut block = Group::new(Delimiter::Brace, quote!(#coerced #moved #statements));
     block.set_span(braces);
     let future = quote_spanned!(asyncness.span=> async move #block);
-    let mut outer = Group::new(
-        Delimiter::Brace,
-        quote!(#sites #krate::__private::durably(#future)),
-    );
+    let durable = quote!(#krate::__private::durably(#future));
+    // The sites stand behind the code, because they change with it: see the expansion of a workflow.
+    let inside = if sites.is_empty() {
+        durable
+    } else {
+        quote!(let __durable = #durable; #sites __durable)
+    };
+    let mut outer = Group::new(Delimiter::Brace, inside);
     outer.set_span(braces);
     let denied = denied_by_type();
     quote!(#denied #(#attrs)* #vis #sig #outer)

@@ -114,13 +114,15 @@ pub(super) fn expand(
         #(#cfg)*
         const _: () = {
             #assertions
-            #sites
-            #graph
             #[allow(dead_code)]
             #prescribed
             #denied
             #(#code_attributes)*
             #signature #body
+            // Behind the code, because they change with it: an editor that completes a name looks for what is
+            // being typed at the place where it was before.
+            #sites
+            #graph
             #[allow(clippy::future_not_send)]
             impl #krate::Workflow for #ident {
                 const NAME: &'static str = #name;
