@@ -17,6 +17,7 @@
 #![warn(missing_docs)]
 
 mod attributes;
+mod broken;
 mod callees;
 mod check;
 pub mod clippy;

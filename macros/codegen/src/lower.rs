@@ -51,8 +51,7 @@ pub(crate) fn lower(
     };
     match &mut body {
         Body::Parsed(block) => lowering.visit_block_mut(block),
-        Body::Opaque(_, error) => lowering.errors.take(error.clone()),
-        Body::Missing => {}
+        unread => unread.report(lowering.errors),
     }
     let Lowering { sites, callees, .. } = lowering;
     Lowered {

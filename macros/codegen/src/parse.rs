@@ -6,6 +6,9 @@ use syn::buffer::Cursor;
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::{AttrStyle, Attribute, Block, Signature, Visibility};
 
+use crate::broken::is_broken;
+use crate::errors::Errors;
+
 /// A function as it was written.
 #[derive(Debug)]
 pub(crate) struct Function {
@@ -120,6 +123,16 @@ impl Body {
             Body::Parsed(block) => block.stmts.iter().map(ToTokens::to_token_stream).collect(),
             Body::Opaque(group, _) => group.stream(),
             Body::Missing => TokenStream::new(),
+        }
+    }
+
+    /// Reports what syn could not read, unless the compiler has said it already.
+    pub(crate) fn report(&self, errors: &mut Errors) {
+        if let Body::Opaque(group, error) = self {
+            let in_the_compiler = Span::call_site().local_file().is_some();
+            if !(in_the_compiler && is_broken(group.stream())) {
+                errors.take(error.clone());
+            }
         }
     }
 

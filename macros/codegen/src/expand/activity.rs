@@ -45,9 +45,7 @@ pub(super) fn expand(
     } = &named;
     let cfg = &attributes.cfg;
     not_needed_in(&mut body, errors);
-    if let Body::Opaque(_, error) = &body {
-        errors.take(error.clone());
-    }
+    body.report(errors);
 
     let callable = named.callable(&function, &inputs, "Call", broken);
     let marker = named.marker();

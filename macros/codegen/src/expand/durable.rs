@@ -30,9 +30,7 @@ pub(super) fn expand(
     check(krate, &sig, context.as_ref(), &mut body, errors);
     let Some(asyncness) = sig.asyncness else {
         // It waits for nothing: there is nothing in it to be rewritten.
-        if let Body::Opaque(_, error) = &body {
-            errors.take(error.clone());
-        }
+        body.report(errors);
         let denied = match body {
             Body::Missing => TokenStream::new(),
             _ => denied_by_type(),

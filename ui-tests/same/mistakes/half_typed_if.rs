@@ -1,0 +1,7 @@
+use crate::sdk::*;
+
+#[workflow]
+async fn nothing(cx: &Cx, n: u32) -> Result<u32, Error> {
+    cx.sleep(seconds(1)).await?;
+    if n >
+}
