@@ -209,3 +209,37 @@ pub fn use_old(cx: &Cx) {
     #[allow(deprecated)]
     drop(old_workflow(cx));
 }
+
+/// Lint levels of arguments.
+///
+/// # Errors
+///
+/// None.
+#[activity(pure)]
+pub async fn levels(
+    _acx: &ActivityCx,
+    #[allow(unused_variables)] quiet: u8,
+    #[cfg_attr(all(), allow(unused_mut))] mut also_quiet: u8,
+    #[warn(unused_mut)] mut loud: u8,
+    #[cfg(any())] gone: Missing,
+) -> Result<u8, Refused> {
+    std::future::ready(()).await;
+    Ok(also_quiet + loud)
+}
+
+/// The same of a helper.
+///
+/// # Errors
+///
+/// None.
+#[durable]
+pub async fn helper_levels(
+    cx: &Cx,
+    #[allow(unused_variables)] quiet: u8,
+    #[cfg_attr(all(), allow(unused_mut))] mut also_quiet: u8,
+    mut loud: u8,
+    #[cfg(any())] gone: Missing,
+) -> Result<u8, Error> {
+    unit(cx, ()).await?;
+    Ok(also_quiet + loud)
+}
