@@ -21,11 +21,13 @@ async fn act(_: &other::ActivityCx, n: u32) -> Result<u32, other::Failure> {
     Ok(n)
 }
 
+// ANCHOR: house
 #[sdk::workflow(crate = crate::house::sdk)]
 async fn work(cx: &sdk::Cx, n: u32) -> Result<u32, sdk::Error> {
     let (a, b) = sdk::join!(act(cx, n), async { help(cx, n).await });
     Ok(a? + b?)
 }
+// ANCHOR_END: house
 
 #[sdk::durable(crate = "house::sdk")]
 async fn help(cx: &sdk::Cx, n: u32) -> Result<u32, sdk::Error> {

@@ -10,12 +10,14 @@ use perennial::prelude::*;
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
+// ANCHOR: instrumented
 #[activity(pure)]
 #[tracing::instrument(skip(_acx), fields(cents))]
 async fn below(_acx: &ActivityCx, cents: u64) -> Result<u64, Failure> {
     tracing::info!("in it");
     Ok(cents)
 }
+// ANCHOR_END: instrumented
 
 #[tracing::instrument(name = "other-name", skip_all)]
 #[activity(pure)]

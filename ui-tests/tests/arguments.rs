@@ -46,6 +46,7 @@ fn rw33_mut_and_patterns_mean_the_same_as_in_a_plain_function(t: &mut TestRun) {
     assert_eq!(run.result().unwrap(), (3 + 5 + 7 + 4) * 2 + 1);
 }
 
+// ANCHOR: conditional
 #[activity(pure)]
 async fn conditional(
     _acx: &ActivityCx,
@@ -55,6 +56,7 @@ async fn conditional(
 ) -> Result<u32, Failure> {
     Ok(x * 10 + y)
 }
+// ANCHOR_END: conditional
 
 #[durable]
 async fn helper(

@@ -34,11 +34,13 @@ fn is_broken_in(code: TokenStream, has_statements: bool) -> bool {
                     return true;
                 }
             }
-            TokenTree::Ident(keyword) if statement && keyword == "let" => {
-                // Without a semicolon the statement goes on to the end.
-                if !rest.iter().any(|token| is_punct(token, ';')) {
-                    return true;
-                }
+            // Without a semicolon the statement goes on to the end.
+            TokenTree::Ident(keyword)
+                if statement
+                    && keyword == "let"
+                    && !rest.iter().any(|token| is_punct(token, ';')) =>
+            {
+                return true;
             }
             TokenTree::Group(group) if !is_quoted(&tokens[..at]) => {
                 let has_statements = group.delimiter() == Delimiter::Brace;
@@ -98,6 +100,8 @@ fn is_punct(token: &TokenTree, wanted: char) -> bool {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
+
     use super::is_broken;
 
     #[test]

@@ -136,7 +136,7 @@ fn finds_crate(attribute: &str, errors: &mut Errors) -> bool {
     };
     errors.at(
         place,
-        format!("`#[{attribute}]` does not find the crate `perennial`: it is no dependency in Cargo.toml\n\nhelp: add it, or say which crate exports it: `{option}`"),
+        format!("`#[{attribute}]` does not find the crate `perennial`: no dependency in Cargo.toml has that name\n\nhelp: add it, or say where it is: `{option}`"),
     );
     false
 }
