@@ -1,4 +1,4 @@
-//! While it is being typed there is one error, the compiler's own.
+//! While it is being typed there is one error, the compiler's own. RW-43 point 1.
 
 use perennial::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Inputs and results can be read and written by serde.
+//! Inputs and results can be read and written by serde. RW-45 point 3.
 
 use perennial::prelude::*;
 

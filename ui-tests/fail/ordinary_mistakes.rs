@@ -1,4 +1,4 @@
-//! What is wrong in any function is reported as in any function.
+//! What is wrong in any function is reported as in any function. RW-45.
 
 use perennial::prelude::*;
 
@@ -24,11 +24,6 @@ async fn types(cx: &Cx, plan: Plan) -> Result<u32, Error> {
 
 #[workflow]
 async fn no_value(_cx: &Cx) -> Result<u32, Error> {}
-
-#[workflow]
-async fn wrong_value(_cx: &Cx) -> Result<u32, Error> {
-    return Ok("text");
-}
 
 #[workflow]
 async fn no_question_mark(cx: &Cx, plan: Plan) -> Result<u32, Error> {

@@ -1,4 +1,4 @@
-//! `#[cfg]` on items and on arguments: what is configured away leaves nothing behind.
+//! `#[cfg]` on items and on arguments: what is configured away leaves nothing behind. RW-35.
 
 #![deny(warnings)]
 // Written in odd ways on purpose. What clippy says of plain code is shown in `tests/lints.rs`.

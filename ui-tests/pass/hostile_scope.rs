@@ -1,4 +1,4 @@
-//! Generated code names nothing that the user's own names could take the place of.
+//! Generated code names nothing that the user's own names could take the place of. RW-37 point 3.
 
 #![deny(warnings)]
 #![allow(dead_code, unused_macros)]

@@ -1,4 +1,4 @@
-//! The crate under another name, and only re-exported by one of the user's own.
+//! The crate under another name, and only re-exported by one of the user's own. RW-37.
 
 #![deny(warnings)]
 

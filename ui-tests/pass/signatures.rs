@@ -1,5 +1,5 @@
 //! Whatever a plain function can have stays as it was: docs, visibility, attributes, patterns,
-//! `mut`, raw identifiers.
+//! `mut`, raw identifiers. RW-33 point 1, RW-41 point 3.
 
 #![deny(warnings, missing_docs, unreachable_pub, missing_debug_implementations, unused_qualifications)]
 #![forbid(unsafe_code)]

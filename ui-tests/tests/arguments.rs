@@ -1,6 +1,8 @@
 //! Arguments mean what they mean in any function, also when the workflow is run and replayed: the test kit
 //! replays each run. RW-33 point 1, RW-35.
 
+#![allow(clippy::unwrap_used, clippy::non_minimal_cfg)]
+
 use perennial::prelude::*;
 use perennial::testing::{Snapshot, TestRun};
 

@@ -1,5 +1,5 @@
 //! No lint fires that would not fire on the same plain functions: `cargo clippy --all-targets` is
-//! the test. What is here lints without a finding when the attributes and the awaits are removed.
+//! the test. What is here lints without a finding when the attributes and the awaits are removed. RW-39.
 
 #![deny(
     warnings,
