@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use perennial::{ActivityDefinition, CalleeKind, States, WorkflowDefinition};
 use rustc_hash::FxBuildHasher;
+use strsim::levenshtein;
 
 /// The workflows, activities and application state of a program.
 #[derive(Clone, Debug, Default)]
@@ -143,25 +144,9 @@ impl std::error::Error for Incomplete {}
 
 /// The name that is most like `name`, where one is like it at all.
 fn closest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<String> {
-    let near = names.map(|other| (distance(name, other), other));
+    let near = names.map(|other| (levenshtein(name, other), other));
     let (distance, best) = near.min()?;
     (distance <= best.len().max(name.len()) / 3 + 1).then(|| best.to_owned())
-}
-
-/// How many characters must be put in, taken out or changed to make one name of the other.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let change = diagonal + usize::from(x != *y);
-            diagonal = row[j + 1];
-            row[j + 1] = change.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

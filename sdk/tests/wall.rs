@@ -288,7 +288,7 @@ fn what_is_harmless_passes() {
 }
 
 /// What `perennial` is made of. `perennial-macros` and what it takes run in the compiler.
-const DEPENDENCIES: [&str; 29] = [
+const DEPENDENCIES: [&str; 30] = [
     "block-buffer",
     "cfg-if",
     "const-oid",
@@ -313,6 +313,7 @@ const DEPENDENCIES: [&str; 29] = [
     "serde_derive",
     "serde_json",
     "sha2",
+    "strsim",
     "syn",
     "typenum",
     "unicode-ident",

@@ -1,29 +1,15 @@
 //! "Did you mean": the closest of a few known words.
 
+use strsim::levenshtein;
+
 /// The word that is at most two edits (a third of its length) away from what was written.
 pub(crate) fn closest<'a>(written: &str, known: &[&'a str]) -> Option<&'a str> {
     known
         .iter()
-        .map(|word| (edits(written, word), *word))
+        .map(|word| (levenshtein(written, word), *word))
         .filter(|(distance, word)| *distance <= (word.len() / 3).clamp(1, 2))
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, word)| word)
-}
-
-/// Levenshtein's distance.
-fn edits(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, to) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(from != *to);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

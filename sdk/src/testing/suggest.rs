@@ -1,32 +1,18 @@
 //! "Did you mean": the closest of a few known names.
 
+use strsim::levenshtein;
+
 /// The name that is most like `name`, where one is like it at all.
 pub(super) fn closest<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     names
         .into_iter()
-        .map(|known| (edits(name, known), known))
+        .map(|known| (levenshtein(name, known), known))
         // Two letters that changed places are two edits.
         .filter(|(edits, known)| {
             *edits <= (known.len().max(name.len()) / 3).max(2) && *edits < known.len()
         })
         .min()
         .map(|(_, known)| known)
-}
-
-/// How many characters must be put in, taken out or changed to make one name of the other.
-fn edits(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, to) in b.iter().enumerate() {
-            let changed = diagonal + usize::from(from != *to);
-            diagonal = row[j + 1];
-            row[j + 1] = changed.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]
