@@ -1,4 +1,4 @@
-//! What clippy finds by type: the calls of the [`rules`](crate::rules) as lines for a `clippy.toml`.
+//! What clippy finds by type: the calls of the [`rules`] as lines for a `clippy.toml`.
 //!
 //! The attributes put `#[deny(clippy::disallowed_methods)]` on the functions that they generate. Which methods
 //! those are is said in `clippy.toml`, under a key that holds the user's own entries too. So what is here stands

@@ -64,7 +64,7 @@ pub fn test<R: TestResult>(body: impl FnOnce(&mut TestRun) -> R) -> R {
     result
 }
 
-/// Runs the body of a test as [`test`] does, and gives why the kit lets it fail; `None` where it does not. A
+/// Runs the body of a test as [`test()`] does, and gives why the kit lets it fail; `None` where it does not. A
 /// panic of the body's own goes on.
 ///
 /// For those who test what they have built on the kit.
