@@ -10,7 +10,7 @@ use syn::spanned::Spanned;
 use syn::visit_mut::VisitMut;
 use syn::{Expr, Lit, Macro, Token};
 
-use super::statics::screams;
+use super::paths::screams;
 use super::table::{self, Entry};
 use super::{Check, paths};
 use crate::lower::respanned;

@@ -9,7 +9,7 @@ mod hash_order;
 mod macros;
 mod opt_out;
 mod paths;
-mod rules;
+pub(crate) mod rules;
 mod statics;
 mod table;
 #[cfg(test)]
@@ -23,7 +23,6 @@ use syn::{Ident, Path, Signature};
 
 use self::opt_out::OptOut;
 use self::rules::rule;
-use self::rules::statics::CHANGES;
 use self::variables::Variables;
 use crate::errors::Errors;
 use crate::names::Names;
@@ -47,11 +46,6 @@ pub(crate) fn text(code: &str, wrong: &str, help: &[&str]) -> String {
         text += &format!("help: {help}\n");
     }
     text + &see(code)
-}
-
-/// Whether a static of a type with this word in it can change.
-pub(crate) fn changes(word: &str) -> bool {
-    word.starts_with("Atomic") || CHANGES.contains(&word)
 }
 
 /// Checks a body, and puts what the runtime needs in the place of its opt-outs.

@@ -2,10 +2,9 @@
 
 use quote::ToTokens;
 use syn::ext::IdentExt;
-use syn::{Expr, Path};
+use syn::{Expr, Ident, Path};
 
 use super::Check;
-use super::statics::is_screaming;
 use super::table::{self, Entry};
 use super::variables::Ty;
 use crate::names::Meaning;
@@ -20,6 +19,17 @@ pub(super) fn text(path: &Path) -> String {
         text.push_str(&segment.ident.unraw().to_string());
     }
     text
+}
+
+/// `LIKE_THIS`, as statics and constants are written.
+pub(super) fn is_screaming(ident: &Ident) -> bool {
+    screams(&ident.to_string())
+}
+
+/// The same of a word.
+pub(super) fn screams(name: &str) -> bool {
+    name.chars().any(|character| character.is_ascii_uppercase())
+        && !name.chars().any(|character| character.is_lowercase())
 }
 
 /// What a rule says of a path, and the full path that it stands for.

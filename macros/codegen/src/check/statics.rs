@@ -1,28 +1,17 @@
 //! What outlives a run: statics (D113) and thread-local variables (D114). And addresses (D112).
 
-use proc_macro2::{Ident, TokenStream, TokenTree};
+use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::visit_mut::VisitMut;
 use syn::{Expr, ExprCast, ExprMethodCall, ItemStatic, StaticMutability, Type};
 
-use super::rules::statics::ATOMIC;
-use super::{Check, changes, paths};
+use super::rules::statics::{ATOMIC, changes};
+use super::{Check, paths};
 use crate::names::Meaning;
 
 const LOCAL: &str = "keep it in a local variable, which replay builds again";
 const ORDERINGS: &[&str] = &["AcqRel", "Acquire", "Relaxed", "Release", "SeqCst"];
 const NUMBERS: &[&str] = &["i128", "i64", "isize", "u128", "u64", "usize"];
-
-/// `LIKE_THIS`, as statics and constants are written.
-pub(super) fn is_screaming(ident: &Ident) -> bool {
-    screams(&ident.to_string())
-}
-
-/// The same of a word.
-pub(super) fn screams(name: &str) -> bool {
-    name.chars().any(|character| character.is_ascii_uppercase())
-        && !name.chars().any(|character| character.is_lowercase())
-}
 
 impl Check<'_> {
     pub(super) fn report_static(&mut self, tokens: impl ToTokens, name: &str) {
@@ -71,7 +60,7 @@ impl Check<'_> {
             .path
             .segments
             .last()
-            .is_some_and(|last| is_screaming(&last.ident))
+            .is_some_and(|last| paths::is_screaming(&last.ident))
         {
             return;
         }

@@ -1,7 +1,7 @@
 //! What a source imports and declares, block by block.
 
 use super::tokens::{Token, closing};
-use crate::check::changes;
+use crate::check::rules::statics::changes;
 use crate::names::{FileNames, FileScope, Name, Scope};
 
 /// What a brace opens.

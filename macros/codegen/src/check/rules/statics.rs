@@ -9,7 +9,7 @@ pub(super) const RULE: Rule = Rule {
 };
 
 /// Parts of a type that let a static change.
-pub(crate) const CHANGES: &[&str] = &[
+const CHANGES: &[&str] = &[
     "Cell",
     "DashMap",
     "DashSet",
@@ -21,6 +21,11 @@ pub(crate) const CHANGES: &[&str] = &[
     "SegQueue",
     "UnsafeCell",
 ];
+
+/// Whether a static of a type with this word in it can change.
+pub(crate) fn changes(word: &str) -> bool {
+    word.starts_with("Atomic") || CHANGES.contains(&word)
+}
 
 /// Methods that only atomics have.
 pub(crate) const ATOMIC: &[&str] = &[
