@@ -275,8 +275,9 @@ fn a_sync_that_fails_takes_nothing_back() {
         return;
     }
     let recorder = Arc::new(Recorder::start(folder.path()).unwrap());
+    // Nothing else syncs meanwhile: sled is not at work.
     let store =
-        open(folder.path(), Durability::Sync, LITTLE).unwrap_or_else(|error| panic!("{error}"));
+        open(folder.path(), Durability::Sync, MUCH).unwrap_or_else(|error| panic!("{error}"));
     let tell = marks(&recorder);
     let mut scripts = scripts(1, 3).remove(0);
     for _ in 0..10 {
