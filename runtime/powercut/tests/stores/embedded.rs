@@ -235,9 +235,10 @@ fn what_only_the_system_has_may_be_lost() {
     let Some(trace) = write(folder.path(), &load) else {
         return;
     };
-    let outcome = outcome(&trace, &load, 24, Judge::Store);
+    // How many show it is up to chance: about one in six.
+    let outcome = outcome(&trace, &load, 72, Judge::Store);
     assert!(outcome.losses.is_empty(), "{}", outcome.told());
-    assert!(outcome.behind >= 4, "{}", outcome.told());
+    assert!(outcome.behind >= 1, "{}", outcome.told());
 }
 
 #[test]
