@@ -45,6 +45,15 @@ impl Workspace {
             None => repository().join("target/corpus"),
         };
         fs::create_dir_all(&root)?;
+        // A package that was written when the repository was elsewhere names folders that are gone.
+        let sdk = format!("{:?}", repository().join("sdk"));
+        for entry in fs::read_dir(&root)? {
+            let folder = entry?.path();
+            let manifest = fs::read_to_string(folder.join("Cargo.toml"));
+            if manifest.is_ok_and(|manifest| !manifest.contains(&sdk)) {
+                fs::remove_dir_all(folder)?;
+            }
+        }
         Ok(Self { root })
     }
 
