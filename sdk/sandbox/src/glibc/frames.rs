@@ -213,7 +213,7 @@ mod tests {
    1: std::time::SystemTime::now
              at /rustc/59807616e1fa/library/std/src/time.rs:633:19
       now<chrono::Utc>
-             at /root/.cargo/registry/src/index.crates.io-1949cf/chrono-0.4.45/src/offset/utc.rs:84:19
+             at /home/alice/.cargo/registry/src/index-1949cf/chrono-0.4.45/src/offset/utc.rs:84:19
    2: shop::_::__body::{{closure}}
              at ./src/orders.rs:31:9
    3: shop::_::<impl perennial::workflow::Workflow for shop::order>::body::{{closure}}
