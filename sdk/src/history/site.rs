@@ -63,7 +63,7 @@ mod tests {
             "/home/alice/.cargo/registry/src/index-1949cf8c6b5b557f/billing-1.2.0/src/flows/mod.rs",
             "C:\\Users\\alice\\shared\\billing\\src\\lib.rs",
             "/home/src/shared/billing/src/tests/orders.rs",
-            "/work/src/shop/target/debug/build/shop-0a1b2c3d4e5f6071/out/flows.rs",
+            "/home/alice/shop/target/debug/build/shop-0a1b2c3d4e5f6071/out/flows.rs",
             "/flows.rs",
             "",
         ];

@@ -64,12 +64,12 @@ impl Frame {
     /// The file says it where it lies in a registry. Otherwise the name: what the function is a method of
     /// decides, and of a blanket implementation the trait, `<T as trait>::method`. The names of inlined
     /// functions do not have it.
-    pub(super) fn library(&self) -> String {
+    pub(super) fn crate_name(&self) -> String {
         if let Some(path) = in_registry(&self.location)
             && let Some((folder, _)) = path.split_once('/')
-            && let Some((library, _)) = folder.rsplit_once('-')
+            && let Some((name, _)) = folder.rsplit_once('-')
         {
-            return library.replace('-', "_");
+            return name.replace('-', "_");
         }
         let mut name = self.name.as_str();
         if let Some(implementation) = name.strip_prefix('<') {
@@ -83,7 +83,7 @@ impl Frame {
             }
         }
         match name.split_once("::") {
-            Some((library, _)) if !library.contains(['<', ' ', '>', '{']) => library.to_owned(),
+            Some((first, _)) if !first.contains(['<', ' ', '>', '{']) => first.to_owned(),
             _ => String::new(),
         }
     }
@@ -103,7 +103,7 @@ impl Frame {
         if self.location.starts_with(perennial::__private::SOURCES) {
             return Owner::Perennial;
         }
-        match self.library().as_str() {
+        match self.crate_name().as_str() {
             "std" | "core" | "alloc" | "__rustc" => Owner::Standard,
             "perennial_sandbox" => Owner::Sandbox,
             "perennial" => Owner::Perennial,
@@ -251,20 +251,20 @@ mod tests {
 
     #[test]
     fn the_crate_is_that_of_the_file_or_of_the_method() {
-        let library = |name: &str| {
+        let crate_of = |name: &str| {
             let (name, location) = (name.to_owned(), String::new());
-            Frame { name, location }.library()
+            Frame { name, location }.crate_name()
         };
-        assert_eq!(library("shop::orders::ship"), "shop");
-        assert_eq!(library("<shop::Order as core::fmt::Display>::fmt"), "shop");
+        assert_eq!(crate_of("shop::orders::ship"), "shop");
+        assert_eq!(crate_of("<shop::Order as core::fmt::Display>::fmt"), "shop");
         assert_eq!(
-            library("<&mut dyn shop::Ship as core::fmt::Debug>::fmt"),
+            crate_of("<&mut dyn shop::Ship as core::fmt::Debug>::fmt"),
             "shop"
         );
-        assert_eq!(library("<T as perennial::Data>::to_value"), "perennial");
-        assert_eq!(library("getenv"), "");
-        assert_eq!(library("poll<shop::Order>"), "");
+        assert_eq!(crate_of("<T as perennial::Data>::to_value"), "perennial");
+        assert_eq!(crate_of("getenv"), "");
+        assert_eq!(crate_of("poll<shop::Order>"), "");
         let frames = parse(BACKTRACE, Path::new("/"));
-        assert_eq!(frames[2].library(), "chrono");
+        assert_eq!(frames[2].crate_name(), "chrono");
     }
 }

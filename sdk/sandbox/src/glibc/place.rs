@@ -132,8 +132,9 @@ impl<'a> Stack<'a> {
         match rule {
             // Seeds.
             "D101"
-                if from
-                    .is_some_and(|from| matches!(from.library().as_str(), "fastrand" | "uuid")) =>
+                if from.is_some_and(|from| {
+                    matches!(from.crate_name().as_str(), "fastrand" | "uuid")
+                }) =>
             {
                 "D102"
             }
@@ -148,7 +149,7 @@ impl<'a> Stack<'a> {
 
 /// Errors keep a backtrace where the environment asks for it.
 fn is_backtrace(frame: &Frame) -> bool {
-    frame.is_in_standard("backtrace") || frame.library() == "backtrace"
+    frame.is_in_standard("backtrace") || frame.crate_name() == "backtrace"
 }
 
 /// Some allocators look at a clock, or draw a number.
@@ -165,7 +166,7 @@ fn is_allocator(frame: &Frame) -> bool {
 
 /// Whoever listens to logs looks at the clock and writes, not the workflow.
 fn is_log(frame: &Frame) -> bool {
-    match frame.library().as_str() {
+    match frame.crate_name().as_str() {
         // It also runs the code that it is given.
         "tracing_core" => !frame.name.contains("with_default"),
         "log" => frame.name.contains("__private_api"),
@@ -175,5 +176,5 @@ fn is_log(frame: &Frame) -> bool {
 
 /// The keys of maps are like those of the standard library: to make a map is no violation.
 fn is_hasher(frame: &Frame) -> bool {
-    matches!(frame.library().as_str(), "ahash" | "foldhash")
+    matches!(frame.crate_name().as_str(), "ahash" | "foldhash")
 }
