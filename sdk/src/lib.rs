@@ -34,7 +34,7 @@
 //! * `testing`, with the feature of that name: tests of workflows.
 //! * [`history`]: events and their forms. [`machine`]: the replay machine, for those who write drivers.
 //!
-//! This crate knows no clock, thread, file or socket: those belong to drivers. (Its test kit knows threads.)
+//! This crate knows no clock, thread, file or socket: those belong to drivers. (Its test kit knows threads and files.)
 //!
 //! References such as (S6), (O13) or (M22) in these pages number the rules of the project's design, so that
 //! code, tests and texts can cite the same one.
@@ -136,6 +136,7 @@ pub mod __private {
 
     /// Where this crate's own source is, as its debug information has it: those who show a user's stack leave
     /// these frames out.
+    #[cfg(feature = "testing")]
     pub const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/");
 
     /// An input, by its number, where there are several: so that an error names the one that is at fault, and
