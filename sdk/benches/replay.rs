@@ -102,6 +102,8 @@ fn told<W: Workflow>(answer: &Value) -> Vec<Unit> {
         run: RunId::new("bench").unwrap(),
         generation: 1,
         first_operation: 1,
+        version: None,
+        migrated_from: None,
     });
     let mut units = vec![machine.observe(started, at, at).unwrap().unit];
     while !machine.is_finished() {

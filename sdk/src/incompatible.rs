@@ -22,8 +22,14 @@ pub enum IncompatibleKind {
     Inserted,
     /// The history has something that the code does not ask for.
     Removed,
+    /// Both have the same things in another order.
+    Reordered,
     /// The code has ended and the history goes on.
     LeftOver,
+    /// The history has a version of a marker that the code does not support (S36).
+    MarkerUnsupported,
+    /// The history has a marker that the code does not ask for, and that was not retired (S36).
+    MarkerRemoved,
     /// The program has no such workflow or activity.
     NotRegistered,
     /// A recorded value is not of the type that the code expects.
@@ -47,7 +53,10 @@ impl IncompatibleKind {
             Self::ChangedInput => "H202",
             Self::Inserted => "H203",
             Self::Removed => "H204",
+            Self::Reordered => "H205",
             Self::LeftOver => "H206",
+            Self::MarkerUnsupported => "H207",
+            Self::MarkerRemoved => "H208",
             Self::NotRegistered => "H209",
             Self::DoesNotDecode => "H210",
             Self::UnknownEvent => "H211",
@@ -65,7 +74,10 @@ impl IncompatibleKind {
             Self::ChangedInput => "changed input",
             Self::Inserted => "inserted",
             Self::Removed => "removed",
+            Self::Reordered => "reordered",
             Self::LeftOver => "left over",
+            Self::MarkerUnsupported => "marker unsupported",
+            Self::MarkerRemoved => "marker removed",
             Self::NotRegistered => "not registered",
             Self::DoesNotDecode => "does not decode",
             Self::UnknownEvent => "unknown event",
@@ -98,7 +110,12 @@ impl IncompatibleKind {
                 "The run goes on when a program is started whose type can read what was stored; \
                  `#[serde(default)]` and `#[serde(alias = \"..\")]` keep old values readable."
             }
-            Self::Changed | Self::ChangedInput | Self::Removed => {
+            Self::Changed
+            | Self::ChangedInput
+            | Self::Removed
+            | Self::Reordered
+            | Self::MarkerUnsupported
+            | Self::MarkerRemoved => {
                 "The run goes on when a program is started that decides what was recorded: put it back, or start again \
                  the program that recorded it."
             }
@@ -153,6 +170,7 @@ impl Side {
                 ("sleep".to_owned(), Some(*operation), None)
             }
             Decision::Recorded { source, .. } => (Self::record(source), None, None),
+            Decision::Marker { id, version, .. } => (Self::marker(id, *version), None, None),
             Decision::Dropped { operation } => ("drop".to_owned(), Some(*operation), None),
             Decision::Completed { value, .. } => {
                 ("return of a result".to_owned(), None, Some(value.clone()))
@@ -167,6 +185,10 @@ impl Side {
             value,
             site: decision.site().cloned(),
         }
+    }
+
+    pub(crate) fn marker(id: &str, version: u32) -> String {
+        format!("marker \"{}\" {version}", id.escape_debug())
     }
 
     pub(crate) fn record(source: &RecordSource) -> String {

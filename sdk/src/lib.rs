@@ -78,8 +78,8 @@ pub use perennial_macros::test;
 pub use perennial_macros::{activity, allow_nondeterminism, durable, workflow};
 pub use time::{Timestamp, days, hours, millis, minutes, seconds};
 pub use workflow::{
-    BodyEnd, BodyFuture, Callee, CalleeKind, Child, Graph, Workflow, WorkflowDefinition,
-    WorkflowFn, WorkflowResult, WorkflowSet,
+    BodyEnd, BodyFuture, Callee, CalleeKind, Child, Graph, MarkerRange, RetiredMarker, Workflow,
+    WorkflowDefinition, WorkflowFn, WorkflowResult, WorkflowSet,
 };
 
 // For the attributes, in the tests of this crate.

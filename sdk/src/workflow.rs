@@ -69,6 +69,37 @@ pub struct Graph {
     pub manifest_dir: Option<&'static str>,
     /// What it calls with its `cx`.
     pub callees: &'static [Callee],
+    /// Its label, `#[workflow(version = 3)]`: recorded and shown, never compared (S37).
+    pub version: Option<u32>,
+    /// Whether a replay compares the inputs of activities, and the results (S10).
+    pub compare_inputs: bool,
+    /// The markers that it asks for, and those that the `#[durable]` functions of its package ask for which it calls,
+    /// each once (S36).
+    pub markers: &'static [MarkerRange],
+    /// The markers that it asked for once: a recorded one is passed over (S36).
+    pub retired: &'static [RetiredMarker],
+    /// What it waits for and decides, in order: a line each, as `perennial.lock` has them (S37).
+    pub structure: &'static str,
+}
+
+/// A marker in the code, and the versions that the code supports: `cx.version("rounding", 1..=2)` (S36).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MarkerRange {
+    /// What the code calls the change.
+    pub id: &'static str,
+    /// The lowest version that it supports.
+    pub lowest: u32,
+    /// The highest one, which runs get that ask for the first time.
+    pub highest: u32,
+}
+
+/// A marker that was taken out of the code, and the version whose code has stayed (S36).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RetiredMarker {
+    /// What the code called the change.
+    pub id: &'static str,
+    /// The version.
+    pub version: u32,
 }
 
 impl Graph {
@@ -88,6 +119,11 @@ impl Graph {
             line: place.line(),
             manifest_dir,
             callees,
+            version: None,
+            compare_inputs: true,
+            markers: &[],
+            retired: &[],
+            structure: "",
         }
     }
 }

@@ -78,6 +78,8 @@ fn observations() -> impl Strategy<Value = Observation> {
                     run: RunId::new(run).unwrap(),
                     generation,
                     first_operation: first,
+                    version: None,
+                    migrated_from: None,
                 })
             }
         ),

@@ -37,6 +37,8 @@ fn every_kind() -> Vec<Unit> {
             run: RunId::new("order-42").unwrap(),
             generation: 2,
             first_operation: 8,
+            version: None,
+            migrated_from: None,
         }),
         Observation::ActivityCompleted {
             operation: 8,

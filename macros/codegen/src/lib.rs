@@ -27,6 +27,7 @@ mod index;
 mod inputs;
 mod lower;
 mod manifest;
+mod markers;
 mod names;
 mod options;
 mod parse;

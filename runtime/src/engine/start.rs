@@ -84,6 +84,8 @@ impl Shard {
             run: key.id.clone(),
             generation: run.generation,
             first_operation,
+            version: workflow.graph.version,
+            migrated_from: None,
         }));
         let mut machine = Box::new(Machine::new(workflow, &shared.artifact, entropy()));
         run.after.push(After::Started {

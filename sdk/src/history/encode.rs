@@ -30,6 +30,7 @@ mod kind {
     pub(super) const DROPPED: u32 = 67;
     pub(super) const COMPLETED: u32 = 68;
     pub(super) const FAILED: u32 = 69;
+    pub(super) const MARKER: u32 = 70;
 }
 
 /// The unit as a record.
@@ -57,6 +58,12 @@ fn observation(fields: &mut FieldWriter<'_>, observation: &Observation) {
             f.text(6, started.run.as_str());
             f.number(7, started.generation);
             f.number(8, started.first_operation);
+            if let Some(version) = started.version {
+                f.number(9, version.into());
+            }
+            if let Some(run) = &started.migrated_from {
+                f.text(10, run.as_str());
+            }
         }),
         Observation::ActivityCompleted { operation, result } => {
             fields.nested(kind::ACTIVITY_COMPLETED, |f| {
@@ -134,6 +141,11 @@ fn decision(fields: &mut FieldWriter<'_>, decision: &Decision) {
             f.text(3, value.as_json());
             write_site(f, 4, site.as_ref());
         }),
+        Decision::Marker { id, version, site } => fields.nested(kind::MARKER, |f| {
+            f.text(1, id);
+            f.number(2, (*version).into());
+            write_site(f, 3, site.as_ref());
+        }),
         Decision::Dropped { operation } => {
             fields.nested(kind::DROPPED, |f| f.number(1, *operation))
         }
@@ -208,7 +220,7 @@ pub fn decode_unit(record: &[u8]) -> Result<Unit, RecordError> {
 
 /// The fields of one event, by number; what an event does not need stays `None`.
 struct Parts<'a> {
-    contents: [Option<Content<'a>>; 9],
+    contents: [Option<Content<'a>>; 11],
     /// All of them again, for those that may come several times.
     fields: Fields<'a>,
 }
@@ -216,7 +228,7 @@ struct Parts<'a> {
 impl<'a> Parts<'a> {
     fn read(mut fields: Fields<'a>) -> Result<Self, RecordError> {
         let mut parts = Self {
-            contents: [None; 9],
+            contents: [None; 11],
             fields: fields.clone(),
         };
         while let Some((field, content)) = fields.next_field()? {
@@ -294,6 +306,19 @@ fn read_observation(event: u32, fields: Fields<'_>) -> Result<Observation, Recor
                 .map_err(|_| RecordError::Malformed { field: "run" })?,
             generation: parts.number(7, "generation")?,
             first_operation: parts.number(8, "first_operation")?,
+            version: match parts.contents[9] {
+                Some(version) => Some(version.small("version")?),
+                None => None,
+            },
+            migrated_from: match parts.contents[10] {
+                Some(run) => {
+                    let run = run.text("migrated_from")?.parse();
+                    Some(run.map_err(|_| RecordError::Malformed {
+                        field: "migrated_from",
+                    })?)
+                }
+                None => None,
+            },
         }),
         kind::ACTIVITY_COMPLETED => Observation::ActivityCompleted {
             operation: parts.number(1, "operation")?,
@@ -332,7 +357,7 @@ fn read_failure(fields: Fields<'_>) -> Result<ActivityFailure, RecordError> {
 
 fn read_decision(event: u32, content: Content<'_>) -> Result<Decision, RecordError> {
     let fields = match event {
-        kind::ACTIVITY_SCHEDULED..=kind::FAILED => content.fields("event")?,
+        kind::ACTIVITY_SCHEDULED..=kind::MARKER => content.fields("event")?,
         other => return Err(RecordError::UnknownKind { kind: other.into() }),
     };
     let parts = Parts::read(fields)?;
@@ -360,6 +385,11 @@ fn read_decision(event: u32, content: Content<'_>) -> Result<Decision, RecordErr
         },
         kind::DROPPED => Decision::Dropped {
             operation: parts.number(1, "operation")?,
+        },
+        kind::MARKER => Decision::Marker {
+            id: parts.text(1, "id")?.to_owned().into(),
+            version: parts.small(2, "version")?,
+            site: parts.site(3)?,
         },
         kind::COMPLETED => Decision::Completed {
             value: parts.value(1, "value")?,

@@ -91,6 +91,10 @@ impl Observation {
                         + started.artifact.len()
                         + started.namespace.as_str().len()
                         + started.run.as_str().len()
+                        + started
+                            .migrated_from
+                            .as_ref()
+                            .map_or(0, |run| run.as_str().len())
                 }
                 Self::ActivityCompleted { result, .. } => result.as_json().len(),
                 Self::ActivityFailed { failure, .. } => match failure {
@@ -124,6 +128,12 @@ pub struct Started {
     pub generation: u64,
     /// The number that the generation's first operation gets.
     pub first_operation: u64,
+    /// The label of the workflow, `#[workflow(version = 3)]`: recorded and shown, never compared (S37).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<u32>,
+    /// The run that was migrated to this one (S38).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub migrated_from: Option<RunId>,
 }
 
 /// How an activity ended that has no result (S18).
@@ -193,6 +203,16 @@ pub enum Decision {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         site: Option<CallSite>,
     },
+    /// It asked which version of its code this run has, and this is the one from here on (S36).
+    Marker {
+        /// What the code calls the change.
+        id: Cow<'static, str>,
+        /// The version, counted from 0, the code before the change.
+        version: u32,
+        /// Where in the source.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        site: Option<CallSite>,
+    },
     /// It dropped an operation that had no result yet (S12).
     Dropped {
         /// The operation's number.
@@ -233,6 +253,7 @@ impl Decision {
             + match self {
                 Self::ActivityScheduled { name, input, .. } => name.len() + input.as_json().len(),
                 Self::TimerStarted { .. } | Self::Dropped { .. } => 0,
+                Self::Marker { id, .. } => id.len(),
                 Self::Recorded { source, value, .. } => {
                     let name = match source {
                         RecordSource::Random | RecordSource::Uuid => 0,
@@ -253,7 +274,8 @@ impl Decision {
         match self {
             Self::ActivityScheduled { site, .. }
             | Self::TimerStarted { site, .. }
-            | Self::Recorded { site, .. } => site.as_ref(),
+            | Self::Recorded { site, .. }
+            | Self::Marker { site, .. } => site.as_ref(),
             Self::Dropped { .. } | Self::Completed { .. } | Self::Failed { .. } => None,
         }
     }

@@ -176,6 +176,9 @@ impl Text {
                         .value(layout::value(value))
                 }
             },
+            Decision::Marker { id, version, .. } => {
+                Line::new(format!("  marker     {} {version}", id.escape_debug()))
+            }
             Decision::Dropped { operation } => {
                 Line::new(format!("  dropped    {}", self.operation(*operation)))
             }

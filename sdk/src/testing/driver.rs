@@ -156,6 +156,8 @@ impl Driver {
             run: id,
             generation: 1,
             first_operation: 1,
+            version: definition.graph.version,
+            migrated_from: None,
         };
         self.runs.push(TestedRun {
             recording: Recording::new(key.to_string(), definition),

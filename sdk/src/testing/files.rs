@@ -130,7 +130,8 @@ fn bare(history: &History) -> History {
             match decision {
                 Decision::ActivityScheduled { site, .. }
                 | Decision::TimerStarted { site, .. }
-                | Decision::Recorded { site, .. } => *site = None,
+                | Decision::Recorded { site, .. }
+                | Decision::Marker { site, .. } => *site = None,
                 Decision::Dropped { .. } | Decision::Completed { .. } | Decision::Failed { .. } => {
                 }
             }

@@ -242,6 +242,7 @@ fn each_value(units: &mut [Unit], visit: &mut dyn FnMut(&str, &str, &mut Json)) 
                 Decision::Failed { error, .. } => value(&workflow, "error", error),
                 Decision::Recorded { .. }
                 | Decision::TimerStarted { .. }
+                | Decision::Marker { .. }
                 | Decision::Dropped { .. } => {}
             }
         }

@@ -223,6 +223,8 @@ pub fn started<W: Workflow>(input: impl Serialize) -> Observation {
         run: RunId::new("order-42").unwrap(),
         generation: 1,
         first_operation: 1,
+        version: None,
+        migrated_from: None,
     })
 }
 

@@ -170,6 +170,8 @@ fn started(semantics: u32, first_operation: u64) -> Unit {
             run: run.id,
             generation: 1,
             first_operation,
+            version: None,
+            migrated_from: None,
         }),
         decisions: Vec::new(),
     }

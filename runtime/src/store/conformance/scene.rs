@@ -321,6 +321,8 @@ pub(super) fn first_unit(key: &RunKey, generation: u64) -> Unit {
         run: key.id.clone(),
         generation,
         first_operation: 1,
+        version: None,
+        migrated_from: None,
     };
     Unit {
         number: 1,
