@@ -14,6 +14,7 @@ use perennial::{
 use crate::Runtime;
 use crate::clock::{Clock, SystemClock};
 use crate::engine::{Engine, Parts, Settings};
+use crate::manifest::Manifest;
 use crate::registry::{Incomplete, Registry};
 use crate::store::{Durability, MAX_NAME_BYTES, OpenError, SledStore, Store, StoreError};
 
@@ -235,6 +236,18 @@ impl Builder {
     pub fn artifact(mut self, name: impl Into<String>) -> Self {
         self.artifact = Some(name.into());
         self
+    }
+
+    /// What the program can run. Nothing is opened or started for it; what was registered may lack something.
+    ///
+    /// Its name, where none was given, takes reading the executable.
+    #[must_use]
+    pub fn manifest(&self) -> Manifest {
+        Manifest::of(&self.registry, &self.artifact_name())
+    }
+
+    fn artifact_name(&self) -> String {
+        self.artifact.clone().unwrap_or_else(executable_digest)
     }
 
     /// Checks that nothing is missing, opens the store, and goes on with all runs that have something to do.

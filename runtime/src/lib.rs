@@ -14,6 +14,7 @@ mod client;
 mod clock;
 mod engine;
 mod error;
+mod manifest;
 pub mod profile;
 mod registry;
 mod runtime;
@@ -26,6 +27,10 @@ pub use client::{
 pub use clock::{Clock, SystemClock};
 pub use engine::Reuse;
 pub use error::{Drained, PurgeError, ReadError, RunError, StartError, Unavailable};
+pub use manifest::{
+    ActivityManifest, Manifest, PassedMarker, SupportedMarker, TypeManifest, TypeManifests,
+    WorkflowManifest,
+};
 pub use profile::Profile;
 pub use registry::Incomplete;
 pub use runtime::Runtime;

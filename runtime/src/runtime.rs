@@ -8,6 +8,7 @@ use crate::builder::{Builder, IntoStore};
 use crate::client::Client;
 use crate::engine::Engine;
 use crate::error::Drained;
+use crate::manifest::Manifest;
 use crate::profile::Profile;
 use crate::store::export::{ExportError, Exported};
 
@@ -64,6 +65,12 @@ impl Runtime {
     #[must_use]
     pub fn artifact(&self) -> &str {
         &self.engine.shared.artifact
+    }
+
+    /// What this program can run.
+    #[must_use]
+    pub fn manifest(&self) -> Manifest {
+        Manifest::of(&self.engine.shared.registry, self.artifact())
     }
 
     /// What the store that the runs are kept in claims to do.

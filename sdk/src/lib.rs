@@ -32,6 +32,7 @@
 //!   [`JoinSet`].
 //! * [`Outcome`], [`ActivityError`], [`Failure`]: how activities end.
 //! * `testing`, with the feature of that name: tests of workflows.
+//! * The feature `schemars`: manifests have the schemas of types that implement `schemars::JsonSchema`.
 //! * [`history`]: events and their forms. [`machine`]: the replay machine, for those who write drivers.
 //!
 //! This crate knows no clock, thread, file or socket: those belong to drivers. (Its test kit knows threads and files.)
@@ -57,6 +58,7 @@ mod prose;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod time;
+mod types;
 pub mod value;
 pub mod wire;
 mod workflow;
@@ -77,6 +79,7 @@ pub use outcome::{ActivityError, Cancelled, Effect, Never, Outcome, Spent};
 pub use perennial_macros::test;
 pub use perennial_macros::{activity, allow_nondeterminism, durable, workflow};
 pub use time::{Timestamp, days, hours, millis, minutes, seconds};
+pub use types::{DataType, DataTypes};
 pub use workflow::{
     BodyEnd, BodyFuture, Callee, CalleeKind, Child, Graph, MarkerRange, RetiredMarker, Workflow,
     WorkflowDefinition, WorkflowFn, WorkflowResult, WorkflowSet,
@@ -125,11 +128,15 @@ impl<T: Serialize + DeserializeOwned + Send + 'static> Data for T {
 /// What the attributes expand to. Not for use by hand.
 #[doc(hidden)]
 pub mod __private {
+    pub use crate::__schemas as schemas;
     pub use crate::activity::AttemptFuture;
     pub use crate::allowed::{Allowed, is_allowed};
     pub use crate::durable::{
         At, Either, Elsewhere, Start, await_durable, durably, join, race, try_join,
     };
+    pub use crate::types::Schemas;
+    #[cfg(feature = "schemars")]
+    pub use crate::types::schema;
     pub use crate::workflow::Site;
     #[cfg(feature = "testing")]
     pub use ::insta;

@@ -1,14 +1,15 @@
 //! Workflows as the runtime sees them.
 
-use std::any::TypeId;
+use std::any::{TypeId, type_name};
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::panic::Location;
 use std::pin::Pin;
 
+use crate::types::Schemas;
 use crate::value::{DecodeError, EncodeError, Value};
-use crate::{Cx, Data};
+use crate::{Cx, Data, DataTypes};
 
 /// A function with `#[workflow]`. Implemented by the attribute.
 pub trait Workflow: 'static {
@@ -20,6 +21,12 @@ pub trait Workflow: 'static {
     type Input: Data;
     /// What the function returns.
     type Output: WorkflowResult;
+
+    #[doc(hidden)]
+    #[must_use]
+    fn schemas() -> Schemas {
+        Schemas::default()
+    }
 
     /// The function.
     fn body(cx: &'static Cx, input: Self::Input) -> impl Future<Output = Self::Output>;
@@ -258,6 +265,8 @@ pub struct WorkflowDefinition {
     pub build: fn(&'static Cx, &Value) -> Result<BodyFuture, DecodeError>,
     /// Whether an input decodes.
     pub accepts: fn(&Value) -> Result<(), DecodeError>,
+    /// The types of its data.
+    pub types: fn() -> DataTypes,
 }
 
 impl WorkflowDefinition {
@@ -276,12 +285,21 @@ impl WorkflowDefinition {
         fn accepts<W: Workflow>(input: &Value) -> Result<(), DecodeError> {
             W::Input::from_value(input).map(drop)
         }
+        fn types<W: Workflow>() -> DataTypes {
+            let names = [
+                type_name::<W::Input>(),
+                type_name::<<W::Output as WorkflowResult>::Value>(),
+                type_name::<<W::Output as WorkflowResult>::Error>(),
+            ];
+            DataTypes::new(names, W::schemas())
+        }
         Self {
             id: TypeId::of::<W>(),
             name: W::NAME,
             graph: W::GRAPH,
             build: build::<W>,
             accepts: accepts::<W>,
+            types: types::<W>,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Activities without their types: what drivers work with.
 
-use std::any::TypeId;
+use std::any::{TypeId, type_name};
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -8,7 +8,7 @@ use std::pin::Pin;
 use super::failure::Kind;
 use super::{Activity, ActivityCx, ActivityOptions, ActivityResult, Call, StateType};
 use crate::value::{DecodeError, EncodeError, Value};
-use crate::{Cx, Data};
+use crate::{Cx, Data, DataTypes};
 
 /// An attempt of an activity, typed, not yet begun.
 pub struct AttemptFuture<T>(AttemptCode<T>);
@@ -91,6 +91,8 @@ pub struct ActivityDefinition {
     pub states: fn() -> Vec<StateType>,
     /// Makes an attempt over an input.
     pub run: fn(ActivityCx, &Value) -> Result<Attempted, DecodeError>,
+    /// The types of its data.
+    pub types: fn() -> DataTypes,
 }
 
 impl ActivityDefinition {
@@ -106,12 +108,21 @@ impl ActivityDefinition {
                 AttemptCode::Blocking(code) => Attempted::Blocking(Box::new(|| end(code()))),
             })
         }
+        fn types<A: Activity>() -> DataTypes {
+            let names = [
+                type_name::<A::Input>(),
+                type_name::<<A::Output as ActivityResult>::Value>(),
+                type_name::<<A::Output as ActivityResult>::Rejection>(),
+            ];
+            DataTypes::new(names, A::schemas())
+        }
         Self {
             id: TypeId::of::<A>(),
             name: A::NAME,
             options: A::OPTIONS,
             states: A::states,
             run: run::<A>,
+            types: types::<A>,
         }
     }
 }

@@ -19,6 +19,7 @@ pub use failure::{ActivityResult, Failure};
 pub use options::{ActivityOptions, Class, Retry};
 
 use crate::Data;
+use crate::types::Schemas;
 
 /// A function with `#[activity]`. Implemented by the attribute.
 pub trait Activity: 'static {
@@ -33,6 +34,12 @@ pub trait Activity: 'static {
 
     /// The application state that it asks for.
     fn states() -> Vec<StateType>;
+
+    #[doc(hidden)]
+    #[must_use]
+    fn schemas() -> Schemas {
+        Schemas::default()
+    }
 
     /// Runs the function once.
     fn run(acx: ActivityCx, input: Self::Input) -> AttemptFuture<Self::Output>;

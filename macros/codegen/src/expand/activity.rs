@@ -116,6 +116,7 @@ pub(super) fn expand(
                 const NAME: &'static str = #name;
                 const OPTIONS: #krate::ActivityOptions = #constant;
                 #types
+                #krate::__private::schemas!(activity);
                 fn states() -> ::std::vec::Vec<#krate::StateType> {
                     ::std::vec![#(#krate::StateType::of::<#states>()),*]
                 }

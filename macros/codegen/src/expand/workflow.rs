@@ -128,6 +128,7 @@ pub(super) fn expand(
                 const NAME: &'static str = #name;
                 const GRAPH: &'static #krate::Graph = &__GRAPH;
                 #types
+                #krate::__private::schemas!(workflow);
                 #run
             }
         };

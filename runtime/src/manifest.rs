@@ -1,0 +1,299 @@
+//! What a program can run, as data: its manifest.
+
+use std::collections::BTreeMap;
+
+use perennial::history::SEMANTICS;
+use perennial::value::Value;
+use perennial::{
+    ActivityDefinition, ActivityOptions, CalleeKind, DataType, DataTypes, WorkflowDefinition,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::registry::Registry;
+
+/// The number of the form that manifests have here.
+const FORMAT: u64 = 1;
+
+/// What a program can run (O49): which workflows, with which versions of which markers, and which activities.
+///
+/// A program can print its own ([`Builder::manifest`](crate::Builder::manifest)), and keeps it in the store that it
+/// works on, so that it is known of a run which programs could go on with it.
+///
+/// # The JSON
+///
+/// ```text
+/// {
+///   "format": 1,
+///   "artifact": "8c6d2a4f0b1e9d37",
+///   "software": "perennial 0.1.0",
+///   "semantics": 1,
+///   "workflows": [{
+///     "name": "order",
+///     "version": 3,
+///     "markers": [{ "id": "fraud-check", "lowest": 0, "highest": 1 }],
+///     "retired": [{ "id": "rounding", "version": 2 }],
+///     "structure": "..",
+///     "activities": ["charge_card", "ship"],
+///     "compare_inputs": true,
+///     "types": {
+///       "input": { "name": "shop::Order", "schema": { "$schema": ".." } },
+///       "result": { "name": "u64" },
+///       "error": { "name": "perennial::error::Error" }
+///     }
+///   }],
+///   "activities": [{
+///     "name": "charge_card",
+///     "options": { "class": "idempotent", "attempt": { "secs": 30, "nanos": 0 }, "timeout": null, "retry": { ".." } },
+///     "states": ["shop::Bank"],
+///     "types": { ".." }
+///   }]
+/// }
+/// ```
+///
+/// Workflows, activities and states stand in the order of their names. What is empty is left out where it is
+/// read as empty again. Fields may come to it; a reader passes over those that it does not know. A form that an
+/// older reader could misunderstand has a higher `format`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Manifest {
+    /// The number of the form: 1.
+    pub format: u64,
+    /// The name of the program in histories and errors: [`Builder::artifact`](crate::Builder::artifact).
+    pub artifact: String,
+    /// Which version of Perennial is in it.
+    pub software: String,
+    /// The highest number of replay semantics that it knows.
+    pub semantics: u32,
+    /// Its workflows, by name.
+    pub workflows: Vec<WorkflowManifest>,
+    /// Its activities, by name.
+    pub activities: Vec<ActivityManifest>,
+}
+
+/// A workflow of a program.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct WorkflowManifest {
+    /// The name under which histories know it.
+    pub name: String,
+    /// Its label, `#[workflow(version = 3)]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<u32>,
+    /// The markers that it asks for, and the versions of them that it supports (S36).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub markers: Vec<SupportedMarker>,
+    /// The markers that it passes over: those that it asked for once (S36).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub retired: Vec<PassedMarker>,
+    /// What it waits for and decides, in order: a line each, as `perennial.lock` has them (S37).
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub structure: String,
+    /// The activities that it calls, by name, as far as its source tells.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub activities: Vec<String>,
+    /// Whether a replay compares inputs (S10).
+    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    pub compare_inputs: bool,
+    /// The types of its data.
+    #[serde(default, skip_serializing_if = "TypeManifests::is_empty")]
+    pub types: TypeManifests,
+}
+
+/// A marker, and the versions of it that a workflow supports.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct SupportedMarker {
+    /// What the code calls the change.
+    pub id: String,
+    /// The lowest version; 0 is the code before the marker.
+    pub lowest: u32,
+    /// The highest version, which new runs get.
+    pub highest: u32,
+}
+
+/// A marker that is not asked for any more.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct PassedMarker {
+    /// What the code called the change.
+    pub id: String,
+    /// The version whose code has stayed.
+    pub version: u32,
+}
+
+/// An activity of a program.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ActivityManifest {
+    /// The name under which histories know it.
+    pub name: String,
+    /// What it declares: its class, deadlines and retries.
+    pub options: ActivityOptions,
+    /// The types of the application state that it asks for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub states: Vec<String>,
+    /// The types of its data.
+    #[serde(default, skip_serializing_if = "TypeManifests::is_empty")]
+    pub types: TypeManifests,
+}
+
+/// The types of data of a workflow or an activity.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct TypeManifests {
+    /// Of the input: `()`, the one parameter, or a tuple of the parameters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<TypeManifest>,
+    /// Of the result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<TypeManifest>,
+    /// Of the error; of an activity that is what it rejects with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<TypeManifest>,
+}
+
+/// A type of data.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct TypeManifest {
+    /// Its path, for people: a compiler may write it in another way than another one.
+    pub name: String,
+    /// Its JSON Schema, where it implements `schemars::JsonSchema` and the program was built with the feature
+    /// `schemars` of the crate `perennial`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schema: Option<Value>,
+}
+
+impl Manifest {
+    pub(crate) fn of(registry: &Registry, artifact: &str) -> Self {
+        let workflows: BTreeMap<_, _> = registry.workflows.iter().collect();
+        let activities: BTreeMap<_, _> = registry.activities.iter().collect();
+        Self {
+            format: FORMAT,
+            artifact: artifact.to_owned(),
+            software: format!("perennial {}", env!("CARGO_PKG_VERSION")),
+            semantics: SEMANTICS,
+            workflows: workflows.into_values().map(WorkflowManifest::of).collect(),
+            activities: activities.into_values().map(ActivityManifest::of).collect(),
+        }
+    }
+
+    /// The workflow of that name.
+    #[must_use]
+    pub fn workflow(&self, name: &str) -> Option<&WorkflowManifest> {
+        self.workflows.iter().find(|workflow| workflow.name == name)
+    }
+
+    /// The activity of that name.
+    #[must_use]
+    pub fn activity(&self, name: &str) -> Option<&ActivityManifest> {
+        self.activities
+            .iter()
+            .find(|activity| activity.name == name)
+    }
+
+    /// As JSON for people and programs, over several lines and with a line end; a schema stands on one line.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        // It has nothing that JSON has not: texts, whole numbers, and schemas that are JSON already.
+        let mut text = serde_json::to_string_pretty(self).unwrap_or_else(|_| "null".to_owned());
+        text.push('\n');
+        text
+    }
+
+    /// As a value, to be kept.
+    #[must_use]
+    pub fn to_value(&self) -> Value {
+        Value::encode(self).unwrap_or_else(|_| Value::null())
+    }
+
+    /// The manifest that a value holds; `None` where it is none, or one of newer software that may mean
+    /// something else.
+    #[must_use]
+    pub fn from_value(value: &Value) -> Option<Self> {
+        let manifest: Self = value.decode().ok()?;
+        (manifest.format <= FORMAT).then_some(manifest)
+    }
+}
+
+impl WorkflowManifest {
+    fn of(workflow: &WorkflowDefinition) -> Self {
+        let graph = workflow.graph;
+        let marker = |marker: &perennial::MarkerRange| SupportedMarker {
+            id: marker.id.to_owned(),
+            lowest: marker.lowest,
+            highest: marker.highest,
+        };
+        let retired = |marker: &perennial::RetiredMarker| PassedMarker {
+            id: marker.id.to_owned(),
+            version: marker.version,
+        };
+        let called = graph.callees.iter();
+        let called = called.filter(|callee| callee.kind == CalleeKind::Activity);
+        let mut activities: Vec<_> = called.map(|callee| callee.name.to_owned()).collect();
+        activities.sort();
+        activities.dedup();
+        Self {
+            name: workflow.name.to_owned(),
+            version: graph.version,
+            markers: graph.markers.iter().map(marker).collect(),
+            retired: graph.retired.iter().map(retired).collect(),
+            structure: graph.structure.to_owned(),
+            activities,
+            compare_inputs: graph.compare_inputs,
+            types: TypeManifests::of((workflow.types)()),
+        }
+    }
+
+    /// Whether it goes on with a run that has this version of a marker.
+    #[must_use]
+    pub fn supports(&self, id: &str, version: u32) -> bool {
+        let asked_for = |marker: &SupportedMarker| {
+            marker.id == id && (marker.lowest..=marker.highest).contains(&version)
+        };
+        let passed_over = |marker: &PassedMarker| marker.id == id && marker.version == version;
+        self.markers.iter().any(asked_for) || self.retired.iter().any(passed_over)
+    }
+}
+
+impl ActivityManifest {
+    fn of(activity: &ActivityDefinition) -> Self {
+        let states = (activity.states)();
+        let mut states: Vec<_> = states.iter().map(|state| state.name().to_owned()).collect();
+        states.sort();
+        Self {
+            name: activity.name.to_owned(),
+            options: activity.options,
+            states,
+            types: TypeManifests::of((activity.types)()),
+        }
+    }
+}
+
+impl TypeManifests {
+    fn of(types: DataTypes) -> Self {
+        let of = |of: DataType| {
+            Some(TypeManifest {
+                name: of.name.to_owned(),
+                schema: of.schema,
+            })
+        };
+        Self {
+            input: of(types.input),
+            result: of(types.result),
+            error: of(types.error),
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn is_yes(yes: &bool) -> bool {
+    *yes
+}

@@ -1,0 +1,118 @@
+//! What a program can run, as data.
+
+#![allow(clippy::unwrap_used)]
+
+use perennial::prelude::*;
+use perennial::value::Value;
+use perennial_runtime::store::MemoryStore;
+use perennial_runtime::{Builder, Manifest, Runtime};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Serialize, Deserialize, JsonSchema)]
+struct Order {
+    /// In cents.
+    total: u64,
+    #[serde(default)]
+    note: Option<String>,
+}
+
+/// Without a schema.
+#[derive(Clone, Serialize, Deserialize)]
+struct Receipt {
+    number: u64,
+}
+
+#[derive(Debug)]
+struct Bank;
+
+#[activity(idempotent, attempt = "30s", retry(attempts = 5))]
+async fn charge_card(acx: &ActivityCx, order: Order) -> Result<Receipt, Failure<String>> {
+    let Bank = *acx.state::<Bank>();
+    Ok(Receipt {
+        number: order.total,
+    })
+}
+
+#[activity(pure)]
+async fn add(_acx: &ActivityCx, one: u32, other: u32) -> Result<u32, Failure> {
+    Ok(one + other)
+}
+
+#[workflow]
+async fn order(cx: &Cx, order: Order) -> Result<u64, Error> {
+    let receipt = charge_card(cx, order).await?;
+    add(cx, 1, 2).await?;
+    add(cx, 3, 4).await?;
+    Ok(receipt.number)
+}
+
+#[workflow]
+async fn empty(_cx: &Cx) -> Result<(), Error> {
+    Ok(())
+}
+
+fn program() -> Builder {
+    Runtime::builder(MemoryStore::new())
+        .workflow(order)
+        .workflow(empty)
+        .activities((charge_card, add))
+        .state(Bank)
+        .artifact("shop 1")
+}
+
+#[test]
+fn a_program_tells_what_it_can_run() {
+    let manifest = program().manifest();
+    let mut shown = manifest.clone();
+    shown.software = "[software]".to_owned();
+    shown.semantics = 1;
+    insta::assert_snapshot!(shown.to_json());
+    assert!(manifest.workflow("order").is_some() && manifest.activity("add").is_some());
+    assert!(manifest.workflow("ordr").is_none() && manifest.activity("order").is_none());
+}
+
+#[test]
+fn a_manifest_is_read_back_as_it_was() {
+    let manifest = program().manifest();
+    let value = manifest.to_value();
+    assert_eq!(Manifest::from_value(&value), Some(manifest));
+}
+
+#[test]
+fn what_newer_software_adds_is_passed_over_and_another_form_is_not_read() {
+    let text = r#"{"format":1,"artifact":"a","software":"s","semantics":1,"workflows":[{"name":"w","color":"red"}],"activities":[],"more":1}"#;
+    let manifest = Manifest::from_value(&Value::from_json(text).unwrap()).unwrap();
+    assert!(manifest.workflow("w").unwrap().compare_inputs);
+    let newer = text.replace("\"format\":1", "\"format\":2");
+    assert_eq!(
+        Manifest::from_value(&Value::from_json(newer).unwrap()),
+        None
+    );
+    assert_eq!(Manifest::from_value(&Value::null()), None);
+}
+
+#[test]
+fn a_marker_is_supported_within_its_range_and_where_it_is_retired() {
+    let text = r#"{"format":1,"artifact":"a","software":"s","semantics":1,"activities":[],"workflows":[
+        {"name":"w","markers":[{"id":"fraud","lowest":1,"highest":2}],"retired":[{"id":"tax","version":3}]}]}"#;
+    let manifest = Manifest::from_value(&Value::from_json(text).unwrap()).unwrap();
+    let workflow = manifest.workflow("w").unwrap();
+    let supported = |id, version| workflow.supports(id, version);
+    assert_eq!(
+        [0, 1, 2, 3].map(|version| supported("fraud", version)),
+        [false, true, true, false]
+    );
+    assert_eq!(
+        [2, 3, 4].map(|version| supported("tax", version)),
+        [false, true, false]
+    );
+    assert!(!supported("other", 0));
+}
+
+#[tokio::test]
+async fn a_runtime_has_the_manifest_of_its_builder() {
+    let manifest = program().manifest();
+    let runtime = program().start().await.unwrap();
+    assert_eq!(runtime.manifest(), manifest);
+}
