@@ -14,8 +14,8 @@ use perennial_runtime::store::export::{
 };
 use perennial_runtime::store::{
     Ack, AttemptOutcome, AttemptRecord, BlockedChange, BlockedRecord, Changes, Commit, Create,
-    Fence, Keep, MemoryStore, Progress, Purge, Status, Store, StoreError, Task, TaskChange,
-    TimerChange,
+    Fence, Keep, MemoryStore, ProgramRecord, Progress, Purge, Status, Store, StoreError, Task,
+    TaskChange, TimerChange,
 };
 use support::held::{HeldStore, Shared};
 
@@ -150,6 +150,20 @@ fn store() -> MemoryStore {
     store
 }
 
+/// With two programs beside.
+fn store_with_programs() -> MemoryStore {
+    let store = store();
+    for (artifact, milliseconds) in [("wednesday", 8), ("tuesday", 9)] {
+        let program = ProgramRecord {
+            artifact: artifact.into(),
+            manifest: Value::from_json(r#"{"workflows": ["order"]}"#).unwrap(),
+            at: at(milliseconds),
+        };
+        wait(|ack| store.record_program(program, ack));
+    }
+    store
+}
+
 fn text_of(store: &dyn Store) -> Vec<u8> {
     let mut text = Vec::new();
     export(store, &mut text, at(1_000)).unwrap();
@@ -228,7 +242,7 @@ fn what_is_wrong_with_an_export_is_said_with_its_line() {
 
 #[test]
 fn every_changed_byte_is_noticed_and_every_cut() {
-    let text = text_of(&store());
+    let text = text_of(&store_with_programs());
     for at in 0..text.len() {
         let mut changed = text.clone();
         changed[at] ^= 1;
@@ -252,6 +266,37 @@ fn what_newer_software_adds_to_a_line_is_passed_over() {
         .replace(sha, &digest)
         .replace("\"end\":{", "\"end\":{\"moods\":1,");
     assert_eq!(read(text.as_bytes()).unwrap().counts.lines, 1);
+}
+
+/// What programs could run; a later version reads this too.
+#[test]
+fn programs_stand_before_the_runs_in_the_order_of_their_artifacts() {
+    let text = text_of(&store_with_programs());
+    let lines = String::from_utf8(text.clone()).unwrap();
+    let programs: Vec<_> = lines.lines().skip(1).take(2).collect();
+    assert_eq!(
+        programs,
+        [
+            r#"{"program":{"artifact":"tuesday","manifest":{"workflows": ["order"]},"at":9}}"#,
+            r#"{"program":{"artifact":"wednesday","manifest":{"workflows": ["order"]},"at":8}}"#,
+        ]
+    );
+    let contents = read(&text).unwrap();
+    assert_eq!(contents.counts.programs, 2);
+    assert_eq!(contents.programs.len(), 2);
+    let swapped = format!("{}\n{}", programs[1], programs[0]);
+    let out_of_order = lines.replace(&format!("{}\n{}", programs[0], programs[1]), &swapped);
+    let late = lines
+        .replacen(&format!("{}\n", programs[1]), "", 1)
+        .replacen("{\"end\"", &format!("{}\n{{\"end\"", programs[1]), 1);
+    let both = with(
+        &text,
+        2,
+        "{\"program\"",
+        "{\"run\":\"order-42\",\"program\"",
+    );
+    let texts = [out_of_order, late, both].map(assert_refused);
+    insta::assert_snapshot!(texts.join("\n---\n"));
 }
 
 fn purge(store: &dyn Store, run: &RunKey, keep: Keep) {

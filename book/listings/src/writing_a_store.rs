@@ -9,7 +9,7 @@ use perennial::{Namespace, RunKey, Timestamp};
 use perennial_runtime::Profile;
 use perennial_runtime::store::{
     Ack, AttemptRecord, Commit, Create, Created, Deliver, DueTimer, FinishedRun, Head, ListQuery,
-    Loaded, Owner, Page, Progress, Purge, Remains, Restore, Store, StoreError,
+    Loaded, Owner, Page, ProgramRecord, Progress, Purge, Remains, Restore, Store, StoreError,
 };
 
 // ANCHOR: store
@@ -104,6 +104,14 @@ impl<S: Store> Store for Queued<S> {
 
     fn restore(&self, restore: Restore, ack: Ack<Progress>) {
         self.write(ack, |store, ack| store.restore(restore, ack));
+    }
+
+    fn record_program(&self, program: ProgramRecord, ack: Ack<()>) {
+        self.write(ack, |store, ack| store.record_program(program, ack));
+    }
+
+    fn programs(&self) -> Result<Vec<ProgramRecord>, StoreError> {
+        self.inner.programs()
     }
 
     fn load(&self, run: &RunKey) -> Result<Option<Loaded>, StoreError> {

@@ -19,7 +19,7 @@ pub use start::{Start, generate_run_id};
 
 use crate::engine::{Reuse, Shared};
 use crate::error::{PurgeError, ReadError, StartError, Unavailable};
-use crate::store::{AttemptRecord, BlockedRecord, Head, Loaded, Status, StoreError};
+use crate::store::{AttemptRecord, BlockedRecord, Head, Loaded, ProgramRecord, Status, StoreError};
 
 /// Starts runs and asks about them.
 #[derive(Clone, Debug)]
@@ -154,6 +154,16 @@ impl Client {
     pub async fn purge(&self, id: &RunId) -> Result<(), PurgeError> {
         let run = RunKey::new(self.namespace.clone(), id.clone());
         purge::purge(&self.shared, run).await
+    }
+
+    /// The programs that have had the store open, and what each of them could run, the newest first: at most
+    /// [`MAX_PROGRAMS`](crate::store::MAX_PROGRAMS).
+    ///
+    /// # Errors
+    ///
+    /// [`ReadError::Unavailable`].
+    pub async fn programs(&self) -> Result<Vec<ProgramRecord>, ReadError> {
+        read(&self.shared, |shared| Ok(shared.store.programs()?)).await
     }
 
     /// Lists runs, page by page, in the order of their ids.

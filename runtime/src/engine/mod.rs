@@ -14,6 +14,7 @@ mod dispatch;
 mod message;
 mod open;
 mod outbox;
+mod program;
 mod retention;
 mod reuse;
 mod run;
@@ -142,6 +143,7 @@ impl Engine {
             settings,
             tokio,
         } = parts;
+        program::record(&*store, &artifact, &registry, &*clock)?;
         let owner = store.enroll()?;
         let count = settings.shards.max(1);
         let (mailboxes, receivers): (Vec<_>, Vec<_>) = (0..count).map(|_| channel()).unzip();

@@ -1,6 +1,6 @@
 //! What a store is asked to do, in the words of the domain.
 //!
-//! Writes (`create`, `commit`, `deliver`, `claim`, `purge`, `restore`) are handed over with an [`Ack`] and
+//! Writes (`create`, `commit`, `deliver`, `claim`, `purge`, `restore`, `record_program`) are handed over with an [`Ack`] and
 //! answered once they are durable, refused, or unknown (S3, S4); writes that arrive together share one flush.
 //! They take effect in the order in which they were handed over, and each is guarded against the state that
 //! the earlier ones leave behind. Reads see what has been acknowledged.
@@ -13,6 +13,7 @@ use perennial::{ActivityOptions, Namespace, RunKey, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::StoreError;
+use super::program::ProgramRecord;
 use super::purge::{FinishedRun, Progress, Purge, Purged, Remains};
 use super::restore::Restore;
 use crate::profile::Profile;
@@ -83,6 +84,18 @@ pub trait Store: Send + Sync + fmt::Debug + 'static {
     /// not follow on those before it, or when the run contradicts itself. Until its last part the run is not
     /// there, and `create` is refused.
     fn restore(&self, restore: Restore, ack: Ack<Progress>);
+
+    /// Notes what a program can run, in place of what was noted of the same artifact before. Of the others the
+    /// newest stay, so that there are at most [`MAX_PROGRAMS`](super::MAX_PROGRAMS). Refused when a part of the
+    /// record is too large.
+    fn record_program(&self, program: ProgramRecord, ack: Ack<()>);
+
+    /// The programs that were noted, the newest first.
+    ///
+    /// # Errors
+    ///
+    /// When something that is stored cannot be read.
+    fn programs(&self) -> Result<Vec<ProgramRecord>, StoreError>;
 
     /// How a run stands; `None` when there is no such run.
     ///

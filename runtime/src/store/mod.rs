@@ -17,6 +17,7 @@ mod contract;
 mod error;
 pub mod export;
 mod memory;
+mod program;
 mod purge;
 mod restore;
 mod rules;
@@ -31,6 +32,7 @@ pub use contract::{
 };
 pub use error::{Refusal, StoreError};
 pub use memory::MemoryStore;
+pub use program::{MAX_PROGRAMS, ProgramRecord};
 pub use purge::{FinishedRun, Keep, Progress, Purge, Purged, Remains};
 pub use restore::Restore;
 pub use rules::{MAX_NAME_BYTES, MAX_TEXT_BYTES, MAX_UNIT_BYTES};

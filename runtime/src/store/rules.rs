@@ -279,11 +279,11 @@ pub(super) fn check_loaded(loaded: &Loaded) -> Result<(), StoreError> {
         .try_for_each(|row| row_record(row).map(drop))
 }
 
-fn check_name(what: &'static str, name: &str) -> Result<(), StoreError> {
+pub(super) fn check_name(what: &'static str, name: &str) -> Result<(), StoreError> {
     check(what, name.len(), MAX_NAME_BYTES)
 }
 
-fn check(what: &'static str, size: usize, limit: usize) -> Result<(), StoreError> {
+pub(super) fn check(what: &'static str, size: usize, limit: usize) -> Result<(), StoreError> {
     if size > limit {
         return Err(StoreError::TooLarge {
             what,

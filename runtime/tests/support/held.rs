@@ -9,7 +9,8 @@ use perennial::{Namespace, RunKey, Timestamp};
 use perennial_runtime::Profile;
 use perennial_runtime::store::{
     Ack, AttemptRecord, Commit, Create, Created, Deliver, DueTimer, FinishedRun, Head, ListQuery,
-    Loaded, MemoryStore, Owner, Page, Progress, Purge, Remains, Restore, Store, StoreError,
+    Loaded, MemoryStore, Owner, Page, ProgramRecord, Progress, Purge, Remains, Restore, Store,
+    StoreError,
 };
 use tokio::sync::Semaphore;
 
@@ -133,6 +134,12 @@ impl Store for Shared {
     }
     fn restore(&self, restore: Restore, ack: Ack<Progress>) {
         self.0.inner.restore(restore, ack);
+    }
+    fn record_program(&self, program: ProgramRecord, ack: Ack<()>) {
+        self.0.inner.record_program(program, ack);
+    }
+    fn programs(&self) -> Result<Vec<ProgramRecord>, StoreError> {
+        self.0.inner.programs()
     }
     fn head(&self, run: &RunKey) -> Result<Option<Head>, StoreError> {
         self.0.inner.head(run)

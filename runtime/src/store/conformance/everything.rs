@@ -6,7 +6,7 @@ use perennial::history::Unit;
 use super::scene::{Scene, at, completed, key, key_in, no_changes, ok, put, value};
 use crate::store::{
     AttemptOutcome, AttemptRecord, BlockedChange, BlockedRecord, Changes, DueTimer, FinishedRun,
-    Keep, ListQuery, Loaded, Page, Remains, TimerChange,
+    Keep, ListQuery, Loaded, Page, ProgramRecord, Remains, TimerChange,
 };
 
 /// Those in the namespace `default`, and one in another.
@@ -55,6 +55,13 @@ pub(super) fn make(scene: &Scene) {
     let mut ended = scene.begin("ended");
     ok(ended.deliver(1));
     ended.end();
+    for (artifact, bytes) in [("one", 10), ("two", 20_000)] {
+        ok(scene.record_program(ProgramRecord {
+            artifact: artifact.into(),
+            manifest: value(bytes),
+            at: at(bytes as u64),
+        }));
+    }
     scene.begin("fresh");
     scene.begin_in("other", "small").grow(1);
     let mut purged = scene.begin("purged");
@@ -95,6 +102,7 @@ pub(super) fn told(scene: &Scene, run: &RunKey) -> Told {
 /// All that a store tells of all of them.
 #[derive(PartialEq)]
 pub(super) struct All {
+    programs: Vec<ProgramRecord>,
     runs: Vec<Told>,
     pages: Vec<Page>,
     due: Vec<DueTimer>,
@@ -116,6 +124,7 @@ pub(super) fn look(scene: &Scene) -> All {
     let remains = [Remains::Whole, Remains::Head].into_iter();
     let finished = remains.map(|remains| ok(store.finished(remains, at(u64::MAX), None, 99)));
     All {
+        programs: ok(store.programs()),
         runs: runs().iter().map(|run| told(scene, run)).collect(),
         pages: pages.collect(),
         due: ok(store.due(None, usize::MAX)),

@@ -25,6 +25,7 @@ pub mod guards;
 pub mod history;
 pub mod list;
 pub mod profile;
+pub mod programs;
 mod proofs;
 pub mod purge;
 pub mod queue;
@@ -121,6 +122,10 @@ macro_rules! store_conformance {
                 a_run_that_is_there_is_not_restored, a_run_is_not_there_before_all_of_it_is_restored,
                 parts_must_follow_on, a_restore_can_be_given_up, an_owner_is_new_after_a_restore,
                 what_contradicts_itself_is_not_restored;
+            programs: a_program_is_noted_and_told, a_newer_record_takes_the_place_of_the_old,
+                the_newest_programs_are_kept, a_program_beyond_its_bounds_is_refused,
+                a_large_manifest_comes_and_goes, programs_are_there_after_reopening,
+                programs_stand_in_exports;
             export: what_was_imported_is_exported_again_to_the_byte, there_may_be_nothing_to_export,
                 a_store_is_exported_while_others_write, a_run_that_is_there_is_not_imported,
                 a_damaged_run_is_not_passed_over;

@@ -68,6 +68,9 @@ pub fn a_store_that_was_restored_tells_the_same(factory: Factory<'_>) {
     everything::make(&original);
     let before = everything::look(&original);
     let restored = Scene::new(factory);
+    for program in ok(original.store.programs()) {
+        ok(restored.record_program(program));
+    }
     for (run, part) in everything::runs()
         .iter()
         .zip([1, 1_000].into_iter().cycle())

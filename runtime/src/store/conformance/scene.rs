@@ -9,8 +9,8 @@ use perennial::{ActivityOptions, Class, RunKey, Timestamp};
 
 use super::{Damage, Factory, Fixture};
 use crate::store::{
-    Ack, Changes, Commit, Create, Created, Deliver, Fence, Head, Keep, Loaded, Owner, Progress,
-    Purge, Restore, Status, Store, StoreError, Task, TaskChange,
+    Ack, Changes, Commit, Create, Created, Deliver, Fence, Head, Keep, Loaded, Owner,
+    ProgramRecord, Progress, Purge, Restore, Status, Store, StoreError, Task, TaskChange,
 };
 
 /// The answer to a write that was handed over.
@@ -117,6 +117,12 @@ impl Scene {
     pub(super) fn restore(&self, restore: Restore) -> Result<Progress, StoreError> {
         let (ack, answer) = ack();
         self.store.restore(restore, ack);
+        answer.wait()
+    }
+
+    pub(super) fn record_program(&self, program: ProgramRecord) -> Result<(), StoreError> {
+        let (ack, answer) = ack();
+        self.store.record_program(program, ack);
         answer.wait()
     }
 

@@ -7,7 +7,7 @@ use perennial::RunKey;
 use super::error::Unreadable;
 use super::format::{Begin, Content, Counts};
 use super::reader::{Reader, Step};
-use crate::store::{Census, DueTimer};
+use crate::store::{Census, DueTimer, ProgramRecord};
 
 /// What is in an export.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,6 +17,8 @@ pub struct Contents {
     pub begin: Begin,
     /// How many there are of each kind.
     pub counts: Counts,
+    /// The programs that have had the store open, in the order of their artifacts.
+    pub programs: Vec<ProgramRecord>,
     /// How the runs that are whole stand.
     pub census: Census,
     /// The runs that are not whole.
@@ -41,10 +43,12 @@ impl Contents {
     /// [`Unreadable`].
     pub fn read<R: BufRead>(mut reader: Reader<R>) -> Result<Self, Unreadable> {
         let (mut census, mut partial) = (Census::default(), Vec::new());
+        let mut programs = Vec::new();
         // What is withdrawn must not count, so a run counts at its end.
         let mut open = None;
         loop {
             match reader.step()? {
+                Step::Program(program) => programs.push(*program),
                 Step::Line(run, Content::Head(head)) => open = Some((run, head, Vec::new())),
                 Step::Line(run, Content::Partial(found)) => partial.push(PartialRun {
                     run,
@@ -75,6 +79,7 @@ impl Contents {
         Ok(Self {
             begin: reader.begin().clone(),
             counts: reader.counts().clone(),
+            programs,
             census,
             partial,
         })

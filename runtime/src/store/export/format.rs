@@ -6,7 +6,9 @@ use perennial::{Namespace, RunId, RunKey, Timestamp};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::store::purge::Purged;
-use crate::store::{AttemptRecord, BlockedRecord, Fence, Head, Owner, Queued, Status, Task};
+use crate::store::{
+    AttemptRecord, BlockedRecord, Fence, Head, Owner, ProgramRecord, Queued, Status, Task,
+};
 
 /// The format that this version writes, and the highest that it understands.
 pub(super) const FORMAT: u64 = 1;
@@ -38,6 +40,12 @@ pub(super) struct FirstOfAny {
 #[derive(Debug, Deserialize)]
 pub(super) struct FormatOfAny {
     pub(super) format: u64,
+}
+
+/// The line of a program, as it is written.
+#[derive(Debug, Serialize)]
+pub(super) struct WrittenProgram<'a> {
+    pub(super) program: &'a ProgramRecord,
 }
 
 /// A line of a run, as it is written.
@@ -82,6 +90,7 @@ pub(super) struct Read {
     pub(super) run: Option<RunText>,
     pub(super) generation: Option<u64>,
     pub(super) sum: Option<String>,
+    pub(super) program: Option<ProgramRecord>,
     head: Option<HeadText>,
     partial: Option<Partial>,
     task: Option<Task>,
@@ -165,6 +174,9 @@ pub struct Counts {
     pub blocked: u64,
     /// Runs that were begun and then taken back, since they were purged meanwhile.
     pub withdrawn: u64,
+    /// Programs. An export without any does not count them.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub programs: u64,
     /// Lines before the last one.
     pub lines: u64,
 }
@@ -175,6 +187,11 @@ pub(in crate::store) struct Partial {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::store) head: Option<HeadText>,
     pub(in crate::store) problems: Vec<String>,
+}
+
+/// A count that is not written, as in exports of before there was one.
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

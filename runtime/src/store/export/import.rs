@@ -11,7 +11,7 @@ use super::format::{Content, Counts};
 use super::reader::{Reader, Step};
 use crate::store::purge::Progress;
 use crate::store::restore::Restore;
-use crate::store::{AttemptRecord, Loaded, Store, StoreError};
+use crate::store::{AttemptRecord, Loaded, ProgramRecord, Store, StoreError};
 use perennial::history::Unit;
 
 /// What becomes of runs that are not whole. A salvage finds such; they could not go on, since nobody knows
@@ -41,7 +41,8 @@ const PART_EVENTS: usize = 500;
 /// So many parts may be under way.
 const UNDER_WAY: usize = 16;
 
-/// Puts all runs of an export into `store`, which must have none of them, and must not be in use.
+/// Puts all runs and programs of an export into `store`, which must have none of the runs, and must not be in
+/// use.
 ///
 /// When this fails, some of the runs are there, and the store should be thrown away.
 ///
@@ -58,6 +59,7 @@ pub fn import<R: BufRead>(
     let mut open: Option<Open> = None;
     loop {
         match reader.step()? {
+            Step::Program(program) => parts.program(*program)?,
             Step::Line(run, Content::Partial(_)) if partial == PartialRuns::Refuse => {
                 return Err(ImportError::Partial { runs: 1, run });
             }
@@ -199,11 +201,26 @@ impl<'a> Parts<'a> {
                 let _ = answer.send(result);
             }),
         );
+        self.handed_over()
+    }
+
+    fn handed_over(&mut self) -> Result<(), StoreError> {
         self.under_way += 1;
         if self.under_way >= UNDER_WAY {
             self.wait()?;
         }
         Ok(())
+    }
+
+    fn program(&mut self, program: ProgramRecord) -> Result<(), StoreError> {
+        let answer = self.answer.clone();
+        self.store.record_program(
+            program,
+            Box::new(move |result| {
+                let _ = answer.send(result.map(|()| Progress::Done));
+            }),
+        );
+        self.handed_over()
     }
 
     fn wait(&mut self) -> Result<Progress, StoreError> {

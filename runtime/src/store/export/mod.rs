@@ -9,12 +9,13 @@
 //!
 //! A line is one JSON object. The first line says that this is an export, and of which format; the last one
 //! says what there is, and has the SHA-256 of all lines before it, so that an export that was cut short or
-//! changed is an error. Between them stand the runs in the order of their namespaces and ids, each as it was
-//! at one moment:
+//! changed is an error. Between them stand the programs in the order of their artifacts, and then the runs in
+//! the order of their namespaces and ids, each as it was at one moment:
 //!
 //! | line | what it holds |
 //! |---|---|
 //! | `{"export":{"format":1,..}}` | the number of the format, who wrote it and when |
+//! | `{"program":{..}}` | what a program could run that had the store open; all of them, before the runs |
 //! | `{"run":..,"head":{..},"sum":".."}` | begins a run; `sum` is the beginning of the SHA-256 of all lines before |
 //! | `{"run":..,"task":{..}}` | an open task |
 //! | `{"run":..,"timer":{..}}` | a timer |
@@ -86,6 +87,7 @@ pub fn export_to(
 
 fn write<W: Write>(store: &dyn Store, out: W, at: Timestamp) -> Result<(W, Exported), ExportError> {
     let mut writer = Writer::begin(out, at)?;
+    writer.programs(store.programs()?)?;
     runs::each(store, |run, head| {
         run::write(store, &run, head.generation, &mut writer)
     })?;

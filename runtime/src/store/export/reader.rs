@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 use super::error::Unreadable;
 use super::format::{Begin, Content, Counts, FORMAT, First, FirstOfAny, Read};
 use super::writer::{digits, sum};
-use crate::store::Head;
+use crate::store::{Head, ProgramRecord};
 
 /// The longest line, in bytes: the longest unit, and what it may take to write it as text.
 const MAX_LINE: u64 = 128 << 20;
@@ -27,6 +27,8 @@ pub struct Reader<R> {
     /// The line up to which the checksum is known to fit.
     summed: u64,
     counts: Counts,
+    /// The artifact of the last program.
+    program: Option<String>,
     open: Option<Open>,
     /// The last run that was begun, and what became of it.
     before: Option<(RunKey, Before)>,
@@ -64,6 +66,8 @@ enum Before {
 /// What comes next in an export.
 #[derive(Debug)]
 pub(super) enum Step {
+    /// A program that has had the store open.
+    Program(Box<ProgramRecord>),
     /// A line of a run.
     Line(RunKey, Content),
     /// The run is complete.
@@ -92,6 +96,7 @@ impl<R: BufRead> Reader<R> {
             digest: Sha256::new(),
             summed: 0,
             counts: Counts::default(),
+            program: None,
             open: None,
             before: None,
             pending: None,
@@ -249,7 +254,33 @@ impl<R: BufRead> Reader<R> {
         Ok(Step::Line(run, content))
     }
 
+    /// Programs come before the runs, in the order of their artifacts.
+    fn program(&mut self, mut read: Read, program: ProgramRecord) -> Result<Step, Unreadable> {
+        if read.run.is_some() || read.content().is_some() {
+            return Err(self.wrong("it is of a program and of a run"));
+        }
+        if self.before.is_some() {
+            return Err(self.wrong("it is of a program, and belongs before the runs"));
+        }
+        if self
+            .program
+            .as_ref()
+            .is_some_and(|last| *last >= program.artifact)
+        {
+            return Err(self.wrong(format!(
+                "program {} stands here and before, or out of order",
+                program.artifact.escape_debug()
+            )));
+        }
+        self.program = Some(program.artifact.clone());
+        self.counts.programs += 1;
+        Ok(Step::Program(Box::new(program)))
+    }
+
     fn content(&mut self, mut read: Read) -> Result<Step, Unreadable> {
+        if let Some(program) = read.program.take() {
+            return self.program(read, program);
+        }
         let Some(mut open) = self.open.take() else {
             return Err(self.wrong("no run has begun that it could belong to"));
         };

@@ -9,8 +9,9 @@ use sha2::{Digest as _, Sha256};
 
 use super::format::{
     Begin, Counts, FORMAT, First, HeadText, Last, Partial, RunText, Timer, Written, WrittenContent,
+    WrittenProgram,
 };
-use crate::store::{AttemptRecord, Head, Loaded};
+use crate::store::{AttemptRecord, Head, Loaded, ProgramRecord};
 
 /// What an export came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,6 +105,19 @@ impl<W: Write> Writer<W> {
             content,
             sum,
         })
+    }
+
+    /// All programs; they come before the runs.
+    pub(in crate::store) fn programs(
+        &mut self,
+        mut programs: Vec<ProgramRecord>,
+    ) -> io::Result<()> {
+        programs.sort_by(|one, other| one.artifact.cmp(&other.artifact));
+        for program in &programs {
+            self.counts.programs += 1;
+            self.line(&WrittenProgram { program })?;
+        }
+        Ok(())
     }
 
     /// Begins a run that is whole.
@@ -234,6 +248,7 @@ impl Counts {
             rows,
             blocked,
             withdrawn,
+            programs,
             lines,
         } = run;
         self.runs += runs;
@@ -247,6 +262,7 @@ impl Counts {
         self.rows += rows;
         self.blocked += blocked;
         self.withdrawn += withdrawn;
+        self.programs += programs;
         self.lines += lines;
     }
 }

@@ -11,6 +11,7 @@ use crate::store::contract::{
     AttemptRecord, BlockedChange, BlockedRecord, Changes, DueTimer, Head, Loaded, Queued, Task,
     TaskChange, TimerChange,
 };
+use crate::store::program::{self, ProgramRecord};
 use crate::store::purge::{self, FinishedRun, Keep, Progress, Purge, Remains};
 use crate::store::restore::{self, Restoring};
 use crate::store::rules::{self, Resolved};
@@ -21,6 +22,7 @@ pub(super) struct Kept {
     pub(super) due: BTreeSet<DueTimer>,
     pub(super) finished: BTreeMap<Remains, BTreeSet<FinishedRun>>,
     pub(super) restoring: BTreeMap<RunKey, (Restoring, BTreeMap<u64, Generation>)>,
+    pub(super) programs: BTreeMap<String, ProgramRecord>,
     pub(super) owners: u64,
     pub(super) closed: bool,
     pub(super) answers: VecDeque<Answer>,
@@ -254,6 +256,26 @@ impl Kept {
         run.blocked = loaded.blocked.into_iter().map(artifact).collect();
         self.runs.insert(key, run);
         Ok(())
+    }
+}
+
+impl Kept {
+    pub(super) fn record_program(&mut self, program: ProgramRecord) -> Result<(), StoreError> {
+        program.check()?;
+        self.programs.remove(&program.artifact);
+        let others = self.programs.values();
+        let others = others.map(|other| (other.at, other.artifact.clone()));
+        for old in program::evicted(others.collect()) {
+            self.programs.remove(&old);
+        }
+        self.programs.insert(program.artifact.clone(), program);
+        Ok(())
+    }
+
+    pub(super) fn programs(&self) -> Vec<ProgramRecord> {
+        let mut programs: Vec<_> = self.programs.values().cloned().collect();
+        program::sort(&mut programs);
+        programs
     }
 }
 

@@ -14,6 +14,7 @@ use super::contract::{
     Ack, AttemptRecord, Changes, Commit, Create, Created, Deliver, DueTimer, Head, ListQuery,
     Loaded, Owner, Page, Store,
 };
+use super::program::ProgramRecord;
 use super::purge::{FinishedRun, Progress, Purge, Remains};
 use super::restore::Restore;
 use super::rules::{self, Creation};
@@ -214,6 +215,14 @@ impl Store for MemoryStore {
             }
             Ok(Progress::Done)
         });
+    }
+
+    fn record_program(&self, program: ProgramRecord, ack: Ack<()>) {
+        self.write(ack, |kept| kept.record_program(program));
+    }
+
+    fn programs(&self) -> Result<Vec<ProgramRecord>, StoreError> {
+        self.read(|kept| Ok(kept.programs()))
     }
 
     fn head(&self, run: &RunKey) -> Result<Option<Head>, StoreError> {

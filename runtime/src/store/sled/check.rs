@@ -9,8 +9,8 @@ use super::keys;
 use super::overlay::View;
 use super::problem::damaged;
 use super::records::{
-    ATTEMPT_VERSION, BLOCKED_VERSION, NUMBER_VERSION, RESTORING_VERSION, UNIT_VALUE_VERSION,
-    read_attempt, read_blocked, read_number, read_restoring,
+    ATTEMPT_VERSION, BLOCKED_VERSION, NUMBER_VERSION, PROGRAM_VERSION, RESTORING_VERSION,
+    UNIT_VALUE_VERSION, read_attempt, read_blocked, read_number, read_program, read_restoring,
 };
 use super::run::{Kind, RUN_VERSION, RunRecord};
 use super::{read, value};
@@ -78,6 +78,7 @@ pub(super) fn kind_name(kind: u8) -> &'static str {
         keys::DUE => "index entries of timers",
         keys::FINISHED => "index entries of finished runs",
         keys::RESTORING => "restores",
+        keys::PROGRAM => "programs",
         keys::CHUNK => "chunks",
         _ => "other records",
     }
@@ -120,6 +121,7 @@ pub(super) fn place_of(key: &[u8]) -> String {
             None => format!("the record `{}`", key.escape_ascii()),
         },
         (Some(keys::RESTORING), Some(run), _) => format!("the restore of run {run}"),
+        (Some(keys::PROGRAM), _, _) => "the record of a program".into(),
         (Some(keys::BLOCKED), _, Some((run, _))) => format!("a blocked record of run {run}"),
         _ => format!("the record `{}`", key.escape_ascii()),
     }
@@ -160,6 +162,13 @@ pub(super) fn record(view: &View<'_>, key: &[u8], stored: &[u8]) -> Result<(), S
         }),
         Some(keys::BLOCKED) => value::read(view, stored, BLOCKED_VERSION, place, |content| {
             read_blocked(content).map(drop)
+        }),
+        Some(keys::PROGRAM) => value::read(view, stored, PROGRAM_VERSION, place, |content| {
+            if key == keys::program(&read_program(content)?.artifact) {
+                Ok(())
+            } else {
+                Err(RecordError::Malformed { field: "artifact" })
+            }
         }),
         Some(keys::WORK | keys::END) => {
             value::read(view, stored, NUMBER_VERSION, place, |content| {

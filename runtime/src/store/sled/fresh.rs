@@ -115,6 +115,7 @@ impl Fresh {
             return Err(ImportError::Store(problem));
         }
         let pairs = [
+            ("programs", report.programs, counts.programs),
             ("runs", report.runs, counts.runs),
             ("generations", report.generations, counts.generations),
             ("units", report.units, counts.units),

@@ -14,6 +14,7 @@
 //! | `f` 0 finished namespace 0 run | the run has finished |
 //! | `f` 1 purged namespace 0 run | of the run the head alone is left |
 //! | `x` namespace 0 run | how far the restore of the run is |
+//! | `p` digest | program, by the SHA-256 of its artifact |
 //! | `c` commit index | chunk of a record of that commit |
 //! | `m` name | the store's own |
 
@@ -36,6 +37,7 @@ pub(super) const BLOCKED: u8 = b'b';
 pub(super) const DUE: u8 = b'd';
 pub(super) const FINISHED: u8 = b'f';
 pub(super) const RESTORING: u8 = b'x';
+pub(super) const PROGRAM: u8 = b'p';
 pub(super) const CHUNK: u8 = b'c';
 /// Of the store's own.
 pub(super) const OWN: u8 = b'm';
@@ -89,6 +91,12 @@ pub(super) fn attempt(run: &RunKey, generation: u64, commit: u64, index: u32) ->
 
 pub(super) fn blocked(run: &RunKey, artifact: &str) -> Key {
     let mut key = all(BLOCKED, run);
+    key.extend_from_slice(&Sha256::digest(artifact.as_bytes()));
+    key
+}
+
+pub(super) fn program(artifact: &str) -> Key {
+    let mut key = vec![PROGRAM];
     key.extend_from_slice(&Sha256::digest(artifact.as_bytes()));
     key
 }

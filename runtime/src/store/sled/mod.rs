@@ -40,6 +40,7 @@ mod open;
 mod open_error;
 mod overlay;
 mod problem;
+mod programs;
 mod purge;
 mod queue;
 mod read;
@@ -80,6 +81,7 @@ use super::contract::{
     Ack, AttemptRecord, Commit, Create, Created, Deliver, DueTimer, Head, ListQuery, Loaded, Owner,
     Page, Store,
 };
+use super::program::ProgramRecord;
 use super::purge::{FinishedRun, Progress, Purge, Remains};
 use super::restore::Restore;
 use crate::profile::{self, Profile};
@@ -361,6 +363,14 @@ impl Store for SledStore {
 
     fn restore(&self, restore: Restore, ack: Ack<Progress>) {
         self.hand_over(Write::Restore(Box::new(restore), ack));
+    }
+
+    fn record_program(&self, program: ProgramRecord, ack: Ack<()>) {
+        self.hand_over(Write::Program(Box::new(program), ack));
+    }
+
+    fn programs(&self) -> Result<Vec<ProgramRecord>, StoreError> {
+        self.shared.overlay.read(programs::read)
     }
 
     fn head(&self, run: &RunKey) -> Result<Option<Head>, StoreError> {

@@ -10,13 +10,16 @@ use perennial::{ActivityOptions, Class, Retry, Timestamp};
 
 use super::value::content;
 use crate::store::restore::Restoring;
-use crate::store::{AttemptOutcome, AttemptRecord, BlockedRecord, Owner, Queued, Task};
+use crate::store::{
+    AttemptOutcome, AttemptRecord, BlockedRecord, Owner, ProgramRecord, Queued, Task,
+};
 
 pub(super) const TASK_VERSION: u8 = 1;
 pub(super) const ROW_VERSION: u8 = 1;
 pub(super) const TIMER_VERSION: u8 = 1;
 pub(super) const ATTEMPT_VERSION: u8 = 1;
 pub(super) const BLOCKED_VERSION: u8 = 1;
+pub(super) const PROGRAM_VERSION: u8 = 1;
 pub(super) const UNIT_VALUE_VERSION: u8 = 1;
 pub(super) const RESTORING_VERSION: u8 = 1;
 /// Of records whose content is one number: the end of a generation, the last owner, what the index of runs
@@ -273,6 +276,32 @@ pub(super) fn read_blocked(bytes: &[u8]) -> Read<BlockedRecord> {
     })
 }
 
+pub(super) fn program_content(program: &ProgramRecord) -> Vec<u8> {
+    content(|f| {
+        f.text(1, &program.artifact);
+        f.text(2, program.manifest.as_json());
+        f.number(3, program.at.as_millis());
+    })
+}
+
+pub(super) fn read_program(bytes: &[u8]) -> Read<ProgramRecord> {
+    let mut fields = Fields::new(bytes);
+    let (mut artifact, mut manifest, mut at) = (None, None, None);
+    while let Some((field, content)) = fields.next_field()? {
+        match field {
+            1 => artifact = Some(content.text("artifact")?.to_owned()),
+            2 => manifest = Some(read_value(content, "manifest")?),
+            3 => at = Some(stamp(content, "at")?),
+            _ => {}
+        }
+    }
+    Ok(ProgramRecord {
+        artifact: missing("artifact", artifact)?,
+        manifest: missing("manifest", manifest)?,
+        at: missing("at", at)?,
+    })
+}
+
 pub(super) fn restoring_content(restoring: &Restoring) -> Vec<u8> {
     content(|f| {
         f.number(1, restoring.first);
@@ -370,6 +399,13 @@ mod tests {
             at: Timestamp::from_millis(8),
         };
         assert_eq!(read_blocked(&blocked_content(&blocked)).unwrap(), blocked);
+
+        let program = ProgramRecord {
+            artifact: "a".into(),
+            manifest: Value::encode(&[1, 2]).unwrap(),
+            at: Timestamp::from_millis(8),
+        };
+        assert_eq!(read_program(&program_content(&program)).unwrap(), program);
 
         let restoring = Restoring {
             first: 1,

@@ -83,6 +83,7 @@ const KINDS: &[u8] = &[
     keys::DUE,
     keys::FINISHED,
     keys::RESTORING,
+    keys::PROGRAM,
     keys::CHUNK,
     keys::OWN,
 ];

@@ -141,6 +141,8 @@ pub struct Report {
     pub units: u64,
     /// How many events those hold.
     pub events: u64,
+    /// How many programs the store has had, as far as it has kept them.
+    pub programs: u64,
     /// How many records there are of all kinds.
     pub records: u64,
     /// What is wrong, at most [`Report::MAX_PROBLEMS`] of it.
@@ -190,6 +192,7 @@ fn some_records(
             Err(error @ StoreError::Io { .. }) => return Err(error),
             Err(error) => report.note(error),
         }
+        report.programs += u64::from(key.first() == Some(&keys::PROGRAM));
         if key.first() == Some(&keys::RUN) {
             runs.extend(keys::run_of(&key));
         }

@@ -22,6 +22,7 @@ use super::taken::Taken;
 use crate::store::StoreError;
 use crate::store::acks;
 use crate::store::contract::{Ack, Commit, Create, Created, Deliver, Head, Owner};
+use crate::store::program::ProgramRecord;
 use crate::store::purge::{self, Purge};
 use crate::store::restore::Restore;
 use perennial::RunKey;
@@ -40,6 +41,7 @@ pub(super) enum Write {
     Enroll(Ack<Owner>),
     Purge(Box<Purge>, Ack<purge::Progress>),
     Restore(Box<Restore>, Ack<purge::Progress>),
+    Program(Box<ProgramRecord>, Ack<()>),
     /// For tests: changes a value behind everybody's back.
     Tamper(Key, Option<Vec<u8>>, Ack<()>),
     Close(Ack<()>),
@@ -50,9 +52,10 @@ impl Write {
     pub(super) fn refuse(self, error: StoreError) {
         acks::deliver(match self {
             Self::Create(_, ack) => acks::answer(ack, Err(error)),
-            Self::Commit(_, ack) | Self::Tamper(_, _, ack) | Self::Close(ack) => {
-                acks::answer(ack, Err(error))
-            }
+            Self::Commit(_, ack)
+            | Self::Program(_, ack)
+            | Self::Tamper(_, _, ack)
+            | Self::Close(ack) => acks::answer(ack, Err(error)),
             Self::Deliver(_, ack) => acks::answer(ack, Err(error)),
             Self::Claim(_, _, ack) => acks::answer(ack, Err(error)),
             Self::Enroll(ack) => acks::answer(ack, Err(error)),
@@ -211,6 +214,10 @@ impl Writer {
             Write::Restore(restore, ack) => {
                 let resolved = guarded(|| self.resolve_restore(drain, &restore));
                 self.accept(drain, resolved, restore, ack, Write::Restore)
+            }
+            Write::Program(program, ack) => {
+                let resolved = guarded(|| self.resolve_program(drain, &program));
+                self.accept(drain, resolved, program, ack, Write::Program)
             }
             Write::Tamper(key, value, ack) => {
                 let changed = Changed::from([(key.clone(), value.clone())]);

@@ -22,7 +22,7 @@ pub use error::SalvageError;
 
 use super::lock::{self, NotLocked};
 use super::state::{FORMAT, State};
-use super::{check, folder, journal};
+use super::{check, folder, journal, programs};
 use crate::store::export::{Exported, NewFile, PartialRun, Writer};
 use runs::Tally;
 use source::Source;
@@ -331,7 +331,7 @@ impl Look<'_> {
     }
 }
 
-/// Writes all runs of a source.
+/// Writes all programs and runs of a source.
 fn write<W: Write>(
     source: &Source,
     out: W,
@@ -340,6 +340,7 @@ fn write<W: Write>(
     let mut tally = Tally::default();
     let mut writer = Writer::begin(out, at)?;
     let runs = source.overlay.read(|view| runs::survey(view, &mut tally))?;
+    writer.programs(source.overlay.read(programs::readable)?)?;
     for run in &runs {
         let written = source
             .overlay
