@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used)]
 
 use perennial::history::{
-    ActivityFailure, CallSite, Decision, Observation, OpenOperation, RecordSource, Render, Started,
-    UNIT_VERSION, Unit, decode_unit, encode_unit, render,
+    ActivityFailure, CallSite, Decision, Migrated, Observation, OpenOperation, RecordSource,
+    Render, Started, UNIT_VERSION, Unit, decode_unit, encode_unit, render,
 };
 use perennial::value::Value;
 use perennial::{Namespace, RunId, Timestamp};
@@ -48,6 +48,50 @@ fn ids() -> impl Strategy<Value = String> {
     "[A-Za-z0-9._:-]{1,128}"
 }
 
+fn started() -> impl Strategy<Value = Started> {
+    let labels = (prop::option::of(any::<u32>()), prop::option::of(ids()));
+    (
+        ".{0,20}",
+        json(),
+        any::<u32>(),
+        ".{0,9}",
+        (ids(), ids()),
+        any::<(u64, u64)>(),
+        labels,
+    )
+        .prop_map(
+            |(workflow, input, semantics, artifact, (namespace, run), numbers, labels)| Started {
+                workflow,
+                input,
+                semantics,
+                artifact,
+                namespace: Namespace::new(namespace).unwrap(),
+                run: RunId::new(run).unwrap(),
+                generation: numbers.0,
+                first_operation: numbers.1,
+                version: labels.0,
+                migrated_from: labels.1.map(|run| RunId::new(run).unwrap()),
+            },
+        )
+}
+
+fn migrated() -> impl Strategy<Value = Migrated> {
+    let open = prop::collection::vec(open(), 0..3);
+    let stopped = prop::collection::vec(any::<u64>(), 0..3);
+    let names = (".{0,9}", ".{0,9}", ".{0,9}");
+    (ids(), names, open, stopped, prop::option::of(started())).prop_map(
+        |(to, (workflow, migration, artifact), kept, stopped, unstarted)| Migrated {
+            to: RunId::new(to).unwrap(),
+            workflow,
+            migration,
+            artifact,
+            kept,
+            stopped,
+            unstarted: unstarted.map(Box::new),
+        },
+    )
+}
+
 fn observations() -> impl Strategy<Value = Observation> {
     let failure = prop_oneof![
         json().prop_map(|value| ActivityFailure::Rejected { value }),
@@ -57,32 +101,9 @@ fn observations() -> impl Strategy<Value = Observation> {
         Just(ActivityFailure::Cancelled),
         any::<(u64, u64)>().prop_map(|(size, limit)| ActivityFailure::TooLarge { size, limit }),
     ];
-    let started = (
-        ".{0,20}",
-        json(),
-        any::<u32>(),
-        ".{0,9}",
-        ids(),
-        ids(),
-        any::<(u64, u64)>(),
-    );
     prop_oneof![
-        started.prop_map(
-            |(workflow, input, semantics, artifact, namespace, run, (generation, first))| {
-                Observation::Started(Started {
-                    workflow,
-                    input,
-                    semantics,
-                    artifact,
-                    namespace: Namespace::new(namespace).unwrap(),
-                    run: RunId::new(run).unwrap(),
-                    generation,
-                    first_operation: first,
-                    version: None,
-                    migrated_from: None,
-                })
-            }
-        ),
+        started().prop_map(Observation::Started),
+        migrated().prop_map(Observation::Migrated),
         (any::<u64>(), json()).prop_map(|(operation, result)| {
             Observation::ActivityCompleted { operation, result }
         }),

@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used)]
 
 use perennial::history::{
-    ActivityFailure, CallSite, Decision, History, Observation, OpenOperation, RecordSource, Render,
-    SEMANTICS, Started, UNIT_VERSION, Unit, decode_unit, encode_unit, render,
+    ActivityFailure, CallSite, Decision, History, Migrated, Observation, OpenOperation,
+    RecordSource, Render, SEMANTICS, Started, UNIT_VERSION, Unit, decode_unit, encode_unit, render,
 };
 use perennial::value::Value;
 use perennial::wire::{RecordError, RecordWriter};
@@ -279,7 +279,7 @@ fn o52_json_with_an_event_of_an_unknown_kind_or_a_value_that_is_not_exact_is_ref
     let fired = r#"{"timer_fired":{"operation":1}}"#;
     let texts = [
         unit(r#"{"message_arrived":{"number":1}}"#, ""),
-        unit(fired, r#"{"marker":{"id":"x"}}"#),
+        unit(fired, r#"{"child_started":{"id":"x"}}"#),
         unit(
             fired,
             r#"{"completed":{"value":{"n":18446744073709551616}}}"#,
@@ -287,8 +287,8 @@ fn o52_json_with_an_event_of_an_unknown_kind_or_a_value_that_is_not_exact_is_ref
         unit(r#"{"timer_fired":{}}"#, ""),
     ];
     insta::assert_snapshot!(texts.join("\n"), @"
-    unknown variant `message_arrived`, expected one of `started`, `activity_completed`, `activity_failed`, `timer_fired` at line 1 column 51
-    unknown variant `marker`, expected one of `activity_scheduled`, `timer_started`, `recorded`, `dropped`, `completed`, `failed` at line 1 column 87
+    unknown variant `message_arrived`, expected one of `started`, `activity_completed`, `activity_failed`, `timer_fired`, `migrated` at line 1 column 51
+    unknown variant `child_started`, expected one of `activity_scheduled`, `timer_started`, `recorded`, `marker`, `dropped`, `completed`, `failed` at line 1 column 94
     the integer 18446744073709551616 does not fit into 64 bits at line 1 column 127
     missing field `operation` at line 1 column 50
     ");
@@ -326,14 +326,17 @@ fn records_of_every_schema_version_decode_for_ever() {
 #[test]
 #[ignore = "prints the canned records for a new schema version"]
 fn canned() {
-    for unit in every_kind() {
+    let moved = [moved(false), moved(true)]
+        .into_iter()
+        .filter_map(|mut units| units.pop());
+    for unit in every_kind().into_iter().chain(moved) {
         println!("{}", hex(&encode_unit(&unit)));
     }
 }
 
 #[test]
 fn o52_an_event_of_an_unknown_kind_refuses_its_unit() {
-    for kind in [20, 63, 70, 1 << 20, u32::MAX >> 3] {
+    for kind in [21, 63, 71, 1 << 20, u32::MAX >> 3] {
         let mut record = RecordWriter::new(UNIT_VERSION);
         let mut fields = record.fields();
         fields.number(1, 1);
@@ -456,4 +459,68 @@ fn two_observations_are_one_too_many() {
         field: "observation",
     };
     assert_eq!(decode_unit(&record.finish()), Err(expected));
+}
+
+// ---- a run that was moved to a new one -------------------------------------------------------------------
+
+fn moved(unstarted: bool) -> Vec<Unit> {
+    let mut units = every_kind();
+    units.truncate(1);
+    let Observation::Started(started) = units[0].observation.clone() else {
+        panic!("it begins with `started`");
+    };
+    let open = |operation| OpenOperation {
+        operation,
+        name: "charge".into(),
+    };
+    let migrated = Migrated {
+        to: RunId::new("order-42-v2").unwrap(),
+        workflow: "fulfil_v2".into(),
+        migration: "to_v2".into(),
+        artifact: "81aa".into(),
+        kept: if unstarted {
+            vec![]
+        } else {
+            vec![open(8), open(9)]
+        },
+        stopped: if unstarted { vec![] } else { vec![14] },
+        unstarted: unstarted.then(|| Box::new(started)),
+    };
+    if unstarted {
+        units.clear();
+    }
+    units.push(Unit {
+        number: units.last().map_or(0, Unit::last) + 1,
+        at: Timestamp::from_millis(1_700_000_001_000),
+        observation: Observation::Migrated(migrated),
+        decisions: vec![],
+    });
+    units
+}
+
+#[test]
+fn s38_the_end_of_a_run_that_was_moved_comes_back_from_its_record_and_its_json() {
+    let canned = [
+        include_str!("fixtures/migrated-v1.hex"),
+        include_str!("fixtures/migrated-unstarted-v1.hex"),
+    ];
+    for (unstarted, canned) in [false, true].into_iter().zip(canned) {
+        let unit = moved(unstarted).pop().unwrap();
+        assert_eq!(hex(&encode_unit(&unit)), canned.trim_end());
+        assert_eq!(decode_unit(&unhex(canned.trim_end())).unwrap(), unit);
+        let json = serde_json::to_string(&unit).unwrap();
+        assert_eq!(serde_json::from_str::<Unit>(&json).unwrap(), unit);
+        assert!(unit.observation.is_end());
+    }
+    let json = serde_json::to_string(&moved(true).pop().unwrap()).unwrap();
+    insta::assert_snapshot!(json, @r#"{"number":1,"at":1700000001000,"observation":{"migrated":{"to":"order-42-v2","workflow":"fulfil_v2","migration":"to_v2","artifact":"81aa","unstarted":{"workflow":"fulfil","input":{"id":"A-1","cents":1200},"semantics":1,"artifact":"7f3c","namespace":"default","run":"order-42","generation":2,"first_operation":8}}}}"#);
+}
+
+#[test]
+fn s38_the_text_of_a_run_that_was_moved_says_where_its_operations_are_left() {
+    let text = |units: &[Unit]| render(units, Render::default());
+    let units = moved(false);
+    let whole = text(&units);
+    insta::assert_snapshot!(whole.lines().last().unwrap(), @" 9 migrated     to fulfil_v2 by to_v2   left open: ~1 charge, ~2 charge   stopped: ~7 sleep");
+    insta::assert_snapshot!(text(&moved(true)), @r#" 1 migrated     to fulfil_v2 by to_v2 {"cents":1200,"id":"A-1"}   not begun"#);
 }

@@ -1,13 +1,16 @@
 //! Units as records: one record a unit, a nested message an event. Field numbers are for ever; a new kind
 //! of event gets a new number, and a reader that does not know it refuses the unit (S5).
 
+mod ended;
+
 use crate::Timestamp;
 use crate::value::Value;
 use crate::wire::{Content, FieldWriter, Fields, RecordError, RecordWriter, open};
 
 use super::event::{
-    ActivityFailure, CallSite, Decision, Observation, OpenOperation, RecordSource, Started, Unit,
+    ActivityFailure, CallSite, Decision, Observation, OpenOperation, RecordSource, Unit,
 };
+use ended::{read_migrated, read_open, read_started, write_migrated, write_open, write_started};
 
 /// The schema version of a unit's record.
 pub const UNIT_VERSION: u8 = 1;
@@ -24,6 +27,7 @@ mod kind {
     pub(super) const ACTIVITY_COMPLETED: u32 = 17;
     pub(super) const ACTIVITY_FAILED: u32 = 18;
     pub(super) const TIMER_FIRED: u32 = 19;
+    pub(super) const MIGRATED: u32 = 20;
     pub(super) const ACTIVITY_SCHEDULED: u32 = 64;
     pub(super) const TIMER_STARTED: u32 = 65;
     pub(super) const RECORDED: u32 = 66;
@@ -49,22 +53,9 @@ pub fn encode_unit(unit: &Unit) -> Vec<u8> {
 
 fn observation(fields: &mut FieldWriter<'_>, observation: &Observation) {
     match observation {
-        Observation::Started(started) => fields.nested(kind::STARTED, |f| {
-            f.text(1, &started.workflow);
-            f.text(2, started.input.as_json());
-            f.number(3, started.semantics.into());
-            f.text(4, &started.artifact);
-            f.text(5, started.namespace.as_str());
-            f.text(6, started.run.as_str());
-            f.number(7, started.generation);
-            f.number(8, started.first_operation);
-            if let Some(version) = started.version {
-                f.number(9, version.into());
-            }
-            if let Some(run) = &started.migrated_from {
-                f.text(10, run.as_str());
-            }
-        }),
+        Observation::Started(started) => {
+            fields.nested(kind::STARTED, |f| write_started(f, started));
+        }
         Observation::ActivityCompleted { operation, result } => {
             fields.nested(kind::ACTIVITY_COMPLETED, |f| {
                 f.number(1, *operation);
@@ -79,6 +70,9 @@ fn observation(fields: &mut FieldWriter<'_>, observation: &Observation) {
         }
         Observation::TimerFired { operation } => {
             fields.nested(kind::TIMER_FIRED, |f| f.number(1, *operation))
+        }
+        Observation::Migrated(migrated) => {
+            fields.nested(kind::MIGRATED, |f| write_migrated(f, migrated));
         }
     }
 }
@@ -158,12 +152,7 @@ fn decision(fields: &mut FieldWriter<'_>, decision: &Decision) {
 
 fn end(f: &mut FieldWriter<'_>, value: &Value, open: &[OpenOperation]) {
     f.text(1, value.as_json());
-    for left in open {
-        f.nested(2, |f| {
-            f.number(1, left.operation);
-            f.text(2, &left.name);
-        });
-    }
+    write_open(f, open);
 }
 
 fn write_site(f: &mut FieldWriter<'_>, field: u32, site: Option<&CallSite>) {
@@ -193,7 +182,8 @@ pub fn decode_unit(record: &[u8]) -> Result<Unit, RecordError> {
             kind::STARTED
             | kind::ACTIVITY_COMPLETED
             | kind::ACTIVITY_FAILED
-            | kind::TIMER_FIRED => {
+            | kind::TIMER_FIRED
+            | kind::MIGRATED => {
                 let read = read_observation(field, content.fields("event")?)?;
                 if observation.replace(read).is_some() {
                     return Err(RecordError::Malformed {
@@ -272,54 +262,12 @@ impl<'a> Parts<'a> {
             function: parts.text(4, "function")?.to_owned().into(),
         }))
     }
-
-    fn open(&self) -> Result<Vec<OpenOperation>, RecordError> {
-        let (mut fields, mut open) = (self.fields.clone(), Vec::new());
-        while let Some((field, content)) = fields.next_field()? {
-            if field == 2 {
-                let parts = Parts::read(content.fields("open")?)?;
-                open.push(OpenOperation {
-                    operation: parts.number(1, "operation")?,
-                    name: parts.text(2, "name")?.to_owned(),
-                });
-            }
-        }
-        Ok(open)
-    }
 }
 
 fn read_observation(event: u32, fields: Fields<'_>) -> Result<Observation, RecordError> {
     let parts = Parts::read(fields)?;
     Ok(match event {
-        kind::STARTED => Observation::Started(Started {
-            workflow: parts.text(1, "workflow")?.to_owned(),
-            input: parts.value(2, "input")?,
-            semantics: parts.small(3, "semantics")?,
-            artifact: parts.text(4, "artifact")?.to_owned(),
-            namespace: parts
-                .text(5, "namespace")?
-                .parse()
-                .map_err(|_| RecordError::Malformed { field: "namespace" })?,
-            run: parts
-                .text(6, "run")?
-                .parse()
-                .map_err(|_| RecordError::Malformed { field: "run" })?,
-            generation: parts.number(7, "generation")?,
-            first_operation: parts.number(8, "first_operation")?,
-            version: match parts.contents[9] {
-                Some(version) => Some(version.small("version")?),
-                None => None,
-            },
-            migrated_from: match parts.contents[10] {
-                Some(run) => {
-                    let run = run.text("migrated_from")?.parse();
-                    Some(run.map_err(|_| RecordError::Malformed {
-                        field: "migrated_from",
-                    })?)
-                }
-                None => None,
-            },
-        }),
+        kind::STARTED => Observation::Started(read_started(&parts)?),
         kind::ACTIVITY_COMPLETED => Observation::ActivityCompleted {
             operation: parts.number(1, "operation")?,
             result: parts.value(2, "result")?,
@@ -331,6 +279,7 @@ fn read_observation(event: u32, fields: Fields<'_>) -> Result<Observation, Recor
         kind::TIMER_FIRED => Observation::TimerFired {
             operation: parts.number(1, "operation")?,
         },
+        kind::MIGRATED => Observation::Migrated(read_migrated(&parts)?),
         other => return Err(RecordError::UnknownKind { kind: other.into() }),
     })
 }
@@ -393,11 +342,11 @@ fn read_decision(event: u32, content: Content<'_>) -> Result<Decision, RecordErr
         },
         kind::COMPLETED => Decision::Completed {
             value: parts.value(1, "value")?,
-            open: parts.open()?,
+            open: read_open(parts.fields.clone())?,
         },
         _ => Decision::Failed {
             error: parts.value(1, "error")?,
-            open: parts.open()?,
+            open: read_open(parts.fields.clone())?,
         },
     })
 }
@@ -405,6 +354,7 @@ fn read_decision(event: u32, content: Content<'_>) -> Result<Decision, RecordErr
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::history::{Migrated, Started};
 
     /// The machine adds up what events have at most, so that a unit that it lets through is never too large
     /// for a store (S15).
@@ -476,6 +426,30 @@ mod tests {
         };
         let fired = Observation::TimerFired { operation: most };
         assert!(unit(&fired, &[]) <= fired.size());
+        let started = Started {
+            workflow: "w".repeat(300),
+            input: value(),
+            semantics: u32::MAX,
+            artifact: "a".repeat(300),
+            namespace: "n".repeat(128).parse().expect("a valid name"),
+            run: "r".repeat(128).parse().expect("a valid id"),
+            generation: most,
+            first_operation: most,
+            version: Some(u32::MAX),
+            migrated_from: Some("m".repeat(128).parse().expect("a valid id")),
+        };
+        let migrated = Observation::Migrated(Migrated {
+            to: started.run.clone(),
+            workflow: "w".repeat(300),
+            migration: "m".repeat(300),
+            artifact: "a".repeat(300),
+            kept: open(1_000),
+            stopped: vec![most; 1_000],
+            unstarted: Some(Box::new(started.clone())),
+        });
+        for observation in [Observation::Started(started), migrated] {
+            assert!(unit(&observation, &[]) <= observation.size());
+        }
         for failure in failures {
             let observation = Observation::ActivityFailed {
                 operation: most,

@@ -75,6 +75,8 @@ pub enum Observation {
         /// The operation's number.
         operation: u64,
     },
+    /// The run was moved to a new one, which goes on in its place. Nothing follows in this generation (S38).
+    Migrated(Migrated),
 }
 
 /// The most bytes that the numbers, tags and lengths of an encoded event have.
@@ -85,17 +87,7 @@ impl Observation {
     pub(crate) fn size(&self) -> usize {
         FRAME
             + match self {
-                Self::Started(started) => {
-                    started.workflow.len()
-                        + started.input.as_json().len()
-                        + started.artifact.len()
-                        + started.namespace.as_str().len()
-                        + started.run.as_str().len()
-                        + started
-                            .migrated_from
-                            .as_ref()
-                            .map_or(0, |run| run.as_str().len())
-                }
+                Self::Started(started) => started.size(),
                 Self::ActivityCompleted { result, .. } => result.as_json().len(),
                 Self::ActivityFailed { failure, .. } => match failure {
                     ActivityFailure::Rejected { value } => value.as_json().len(),
@@ -105,7 +97,14 @@ impl Observation {
                     | ActivityFailure::TooLarge { .. } => 0,
                 },
                 Self::TimerFired { .. } => 0,
+                Self::Migrated(migrated) => migrated.size(),
             }
+    }
+
+    /// Whether it ends the generation: such an end is imposed, the code has no say in it (S11).
+    #[must_use]
+    pub fn is_end(&self) -> bool {
+        matches!(self, Self::Migrated(_))
     }
 }
 
@@ -134,6 +133,58 @@ pub struct Started {
     /// The run that was migrated to this one (S38).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub migrated_from: Option<RunId>,
+}
+
+impl Started {
+    fn size(&self) -> usize {
+        self.workflow.len()
+            + self.input.as_json().len()
+            + self.artifact.len()
+            + self.namespace.as_str().len()
+            + self.run.as_str().len()
+            + self
+                .migrated_from
+                .as_ref()
+                .map_or(0, |run| run.as_str().len())
+    }
+}
+
+/// How a run was moved to a new one (S38). The new run's [`Started::migrated_from`] refers back.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Migrated {
+    /// The new run, in the namespace of this one.
+    pub to: RunId,
+    /// The workflow of the new run.
+    pub workflow: String,
+    /// The function that made the new run's input out of this one.
+    pub migration: String,
+    /// The program that did it.
+    pub artifact: String,
+    /// Activities that had no result yet and go on: what they come to is recorded beside this history.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<OpenOperation>,
+    /// Timers that had not fired: they ended with the run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stopped: Vec<u64>,
+    /// How the run would have begun, where no program had begun it: then this is the history's only event.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unstarted: Option<Box<Started>>,
+}
+
+impl Migrated {
+    fn size(&self) -> usize {
+        let kept: usize = self.kept.iter().map(OpenOperation::size).sum();
+        self.to.as_str().len()
+            + self.workflow.len()
+            + self.migration.len()
+            + self.artifact.len()
+            + kept
+            + 16 * self.stopped.len()
+            + self
+                .unstarted
+                .as_ref()
+                .map_or(0, |started| FRAME + started.size())
+    }
 }
 
 /// How an activity ended that has no result (S18).
@@ -262,7 +313,7 @@ impl Decision {
                     name + value.as_json().len()
                 }
                 Self::Completed { value, open } | Self::Failed { error: value, open } => {
-                    let open: usize = open.iter().map(|left| 32 + left.name.len()).sum();
+                    let open: usize = open.iter().map(OpenOperation::size).sum();
                     value.as_json().len() + open
                 }
             }
@@ -288,6 +339,12 @@ pub struct OpenOperation {
     pub operation: u64,
     /// The activity's name.
     pub name: String,
+}
+
+impl OpenOperation {
+    fn size(&self) -> usize {
+        32 + self.name.len()
+    }
 }
 
 /// Where a recorded value came from.

@@ -13,7 +13,7 @@ mod text;
 
 pub use encode::{UNIT_VERSION, decode_unit, encode_unit};
 pub use event::{
-    ActivityFailure, CallSite, Decision, Event, Observation, OpenOperation, RecordSource,
+    ActivityFailure, CallSite, Decision, Event, Migrated, Observation, OpenOperation, RecordSource,
     SEMANTICS, Started, Unit,
 };
 pub use json::NotAHistory;

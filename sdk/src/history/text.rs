@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 use super::event::{
-    ActivityFailure, Decision, Observation, OpenOperation, RecordSource, Started, Unit,
+    ActivityFailure, Decision, Migrated, Observation, OpenOperation, RecordSource, Started, Unit,
 };
 use super::layout::{self, Shown};
 use super::site;
@@ -136,6 +136,38 @@ impl Text {
             Observation::TimerFired { operation } => {
                 Line::new(format!("fired        {}", self.known(*operation, "sleep")))
             }
+            Observation::Migrated(migrated) => self.migrated(migrated),
+        }
+    }
+
+    /// Without the new run's id: ids are not the same in two tests.
+    fn migrated(&self, migrated: &Migrated) -> Line {
+        let Migrated {
+            workflow,
+            migration,
+            kept,
+            stopped,
+            unstarted,
+            ..
+        } = migrated;
+        let line = Line::new(format!(
+            "migrated     to {} by {}",
+            workflow.escape_debug(),
+            migration.escape_debug()
+        ));
+        let mut more = self.left(kept);
+        if !stopped.is_empty() {
+            let list: Vec<_> = stopped
+                .iter()
+                .map(|timer| self.known(*timer, "sleep"))
+                .collect();
+            more += &format!("   stopped: {}", list.join(", "));
+        }
+        match unstarted {
+            Some(started) => line
+                .value(layout::value(&started.input))
+                .more(format!("{more}   not begun")),
+            None => line.more(more),
         }
     }
 

@@ -39,7 +39,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use crate::cx::Lent;
-use crate::history::{ActivityFailure, Decision, Observation, SEMANTICS, Started, Unit};
+use crate::history::{ActivityFailure, Decision, Migrated, Observation, SEMANTICS, Started, Unit};
 use crate::incompatible::IncompatibleKind;
 use crate::workflow::BodyFuture;
 use crate::{Blocked, Timestamp, WorkflowDefinition};
@@ -251,6 +251,7 @@ impl Machine {
         match observation {
             // It decodes the input, and that is code of the user's.
             Observation::Started(started) => self.catch(|machine| machine.start(started))?,
+            Observation::Migrated(migrated) => return self.end_from_outside(&migrated),
             _ if self.root.is_none() => {
                 return Err(self.refused(IncompatibleKind::Gap, "a history begins with `started`"));
             }
@@ -272,6 +273,32 @@ impl Machine {
             }
             machine.core.take_error()
         })
+    }
+
+    /// An imposed end: the code has no say in it, and is not polled (S11).
+    fn end_from_outside(&mut self, end: &Migrated) -> Result<(), Blocked> {
+        match &end.unstarted {
+            None if self.root.is_none() => {
+                return Err(self.refused(IncompatibleKind::Gap, "a history begins with `started`"));
+            }
+            Some(_) if self.root.is_some() => {
+                let detail = "the run had begun, and this says that it had not";
+                return Err(self.refused(IncompatibleKind::Damaged, detail));
+            }
+            Some(started) => self.core.begin_run(started),
+            None => {}
+        }
+        self.finished = true;
+        self.discard();
+        Ok(())
+    }
+
+    /// Lets go of the code, wherever it stands. Inert, whatever it holds: nothing is being polled, so nothing is
+    /// a decision (S12). A drop of the user's that panics takes nothing else with it.
+    fn discard(&mut self) {
+        let root = self.root.take();
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(root)));
+        self.core.discard_tasks();
     }
 
     /// Runs code of the user's: a panic blocks the run and nobody else (S14).
@@ -365,13 +392,9 @@ impl Machine {
     }
 }
 
-/// Inert, whatever the workflow holds: nothing is being polled, so nothing is a decision (S12). A drop of
-/// the user's that panics takes nothing else with it.
 impl Drop for Machine {
     fn drop(&mut self) {
-        let root = self.root.take();
-        let _ = catch_unwind(AssertUnwindSafe(|| drop(root)));
-        self.core.discard_tasks();
+        self.discard();
         // Last: what was just dropped may use it.
         self.lent = None;
     }

@@ -208,9 +208,12 @@ impl Check {
 
     fn history(&mut self, file: &str, history: History) {
         let run = Some(history.run.to_string());
-        let Some(Observation::Started(started)) =
-            history.units.first().map(|unit| &unit.observation)
-        else {
+        let started = match history.units.first().map(|unit| &unit.observation) {
+            Some(Observation::Started(started)) => Some(started),
+            Some(Observation::Migrated(migrated)) => migrated.unstarted.as_deref(),
+            _ => None,
+        };
+        let Some(started) = started else {
             return self.misfit(file, run, Unfit::NotStarted);
         };
         let workflow = &started.workflow;

@@ -221,6 +221,11 @@ fn each_value(units: &mut [Unit], visit: &mut dyn FnMut(&str, &str, &mut Json)) 
                 | ActivityFailure::TooLarge { .. } => {}
             },
             Observation::TimerFired { .. } => {}
+            Observation::Migrated(migrated) => {
+                if let Some(started) = &mut migrated.unstarted {
+                    value(&started.workflow, "input", &mut started.input);
+                }
+            }
         }
         for decision in &mut unit.decisions {
             match decision {

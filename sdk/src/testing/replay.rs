@@ -280,6 +280,7 @@ fn after(unit: &Unit) -> String {
         Observation::ActivityCompleted { operation, .. } => format!("completed ~{operation}"),
         Observation::ActivityFailed { operation, .. } => format!("failed ~{operation}"),
         Observation::TimerFired { operation } => format!("fired ~{operation}"),
+        Observation::Migrated(_) => "migrated".to_owned(),
     };
     format!("event {} ({what})", unit.number)
 }

@@ -13,6 +13,7 @@ mod draws;
 mod drops;
 mod ends;
 mod foreign;
+mod imposed;
 mod join;
 mod join_set;
 mod limits;
