@@ -110,18 +110,21 @@ impl IncompatibleKind {
                 "The run goes on when a program is started whose type can read what was stored; \
                  `#[serde(default)]` and `#[serde(alias = \"..\")]` keep old values readable."
             }
-            Self::Changed
-            | Self::ChangedInput
-            | Self::Removed
-            | Self::Reordered
-            | Self::MarkerUnsupported
-            | Self::MarkerRemoved => {
+            Self::Changed | Self::ChangedInput | Self::Removed | Self::Reordered => {
                 "The run goes on when a program is started that decides what was recorded: put it back, or start again \
                  the program that recorded it."
             }
             Self::Inserted => {
                 "The run goes on when a program is started that does not decide this here: take it out, or start again \
                  the program that recorded the history."
+            }
+            Self::MarkerUnsupported => {
+                "The run goes on when a program is started that supports this version of the marker: put its arm back, \
+                 or start again the program that recorded it."
+            }
+            Self::MarkerRemoved => {
+                "The run goes on when a program is started that asks for the marker here: put the call back, or, where \
+                 the code of this version has stayed, retire the marker with `perennial lock --accept`."
             }
             Self::LeftOver => {
                 "The run goes on when a program is started that does not end here: put back what followed, or start \
@@ -188,7 +191,11 @@ impl Side {
     }
 
     pub(crate) fn marker(id: &str, version: u32) -> String {
-        format!("marker \"{}\" {version}", id.escape_debug())
+        format!("{} {version}", Self::marker_name(id))
+    }
+
+    pub(crate) fn marker_name(id: &str) -> String {
+        format!("marker \"{}\"", id.escape_debug())
     }
 
     pub(crate) fn record(source: &RecordSource) -> String {
@@ -203,6 +210,17 @@ impl Side {
         let operation = self.operation.map(|n| format!(" ~{n}")).unwrap_or_default();
         format!("{}{operation}", self.what)
     }
+}
+
+/// A marker that does not fit (S36).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MarkerMismatch {
+    /// What the code calls the change.
+    pub id: String,
+    /// The version that the history has; `None`: it has none, which is version 0, the code before the marker.
+    pub recorded: Option<u32>,
+    /// The lowest and the highest version that the code supports; `None`: the code does not ask for the marker.
+    pub supported: Option<(u32, u32)>,
 }
 
 /// A history that does not fit the program.
@@ -223,6 +241,9 @@ pub struct Incompatible {
     pub asked: Option<Side>,
     /// Where two values differ.
     pub difference: Option<Difference>,
+    /// The marker that does not fit, where it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub marker: Option<MarkerMismatch>,
     /// What else there is to say.
     pub detail: Option<String>,
     /// The program that began the run.
@@ -249,6 +270,7 @@ impl Incompatible {
             recorded: None,
             asked: None,
             difference: None,
+            marker: None,
             detail: Some(detail),
             started_by: String::new(),
             artifact: String::new(),

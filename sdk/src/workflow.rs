@@ -100,6 +100,15 @@ pub struct MarkerRange {
     pub highest: u32,
 }
 
+impl MarkerRange {
+    /// Whether it guards nothing: with one supported version there is nothing to choose, and runs that have another
+    /// one are blocked. Retire it once no run needs the check: `perennial lock --accept`.
+    #[must_use]
+    pub const fn is_dead(&self) -> bool {
+        self.lowest >= self.highest
+    }
+}
+
 /// A marker that was taken out of the code, and the version whose code has stayed (S36).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RetiredMarker {

@@ -6,6 +6,7 @@ mod log;
 mod record;
 mod spawn;
 mod time;
+mod version;
 
 use std::cell::RefCell;
 use std::fmt;

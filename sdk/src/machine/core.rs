@@ -69,6 +69,12 @@ impl Core {
         state.expected = Some(decisions.into());
     }
 
+    /// From now on a marker that is asked for live has this version, in place of the highest.
+    #[cfg(feature = "testing")]
+    pub(super) fn pin(&self, id: String, version: u32) {
+        self.state.borrow_mut().pins.insert(id, version);
+    }
+
     /// The replay that follows keeps what is asked for; deadlines count from the unit's stamp.
     #[cfg(feature = "testing")]
     pub(super) fn tell(&self, at: Timestamp) {
@@ -93,9 +99,14 @@ impl Core {
     pub(super) fn end_replay(&self, finished: bool) -> Result<Made, Blocked> {
         let mut state = self.state.borrow_mut();
         let made = std::mem::take(&mut state.made);
-        match state.expected.take().and_then(|mut left| left.pop_front()) {
+        let left = state.next_expected();
+        state.expected = None;
+        match left.flatten() {
             None => Ok(made),
             Some(left) => {
+                if let Some(error) = state.marker_left(&left, None) {
+                    return Err(Blocked::Incompatible(Box::new(error)));
+                }
                 let kind = if finished {
                     IncompatibleKind::LeftOver
                 } else {

@@ -37,7 +37,7 @@ impl Drop for Inside<'_> {
 
 impl Core {
     /// The state, where the workflow is being polled.
-    fn deciding(&self) -> Option<RefMut<'_, State>> {
+    pub(super) fn deciding(&self) -> Option<RefMut<'_, State>> {
         self.is_polling().then(|| self.state.borrow_mut())
     }
 
@@ -76,7 +76,7 @@ impl Core {
                 name: n,
                 input: i,
                 ..
-            })) if o == operation && n == name && i.same(&input) => {
+            })) if o == operation && n == name && state.same_input(&i, &input) => {
                 if state.told {
                     let decision = state.commands;
                     state.made.scheduled.push(Scheduled {
@@ -263,7 +263,7 @@ impl Core {
         }
         match state.next_expected() {
             None => state.push(end),
-            Some(Some(recorded)) if same_end(&recorded, &end) => {}
+            Some(Some(recorded)) if state.same_end(&recorded, &end) => {}
             Some(recorded) => {
                 let kind = match (&recorded, &end) {
                     (Some(Decision::Completed { .. }), Decision::Completed { .. })
@@ -306,10 +306,19 @@ impl Core {
     }
 }
 
-fn same_end(recorded: &Decision, end: &Decision) -> bool {
-    match (recorded, end) {
-        (Decision::Completed { value: a, .. }, Decision::Completed { value: b, .. })
-        | (Decision::Failed { error: a, .. }, Decision::Failed { error: b, .. }) => a.same(b),
-        _ => false,
+impl State {
+    /// `#[workflow(compare_inputs = false)]` has all values pass (S10).
+    fn same_input(&self, recorded: &Value, asked: &Value) -> bool {
+        !self.graph.compare_inputs || recorded.same(asked)
+    }
+
+    fn same_end(&self, recorded: &Decision, end: &Decision) -> bool {
+        match (recorded, end) {
+            (Decision::Completed { value: a, .. }, Decision::Completed { value: b, .. })
+            | (Decision::Failed { error: a, .. }, Decision::Failed { error: b, .. }) => {
+                self.same_input(a, b)
+            }
+            _ => false,
+        }
     }
 }

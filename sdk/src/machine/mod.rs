@@ -16,16 +16,19 @@ mod decide;
 mod fault;
 mod flag;
 mod handle;
+mod markers;
 mod state;
 mod step;
 mod tasks;
 mod waits;
 
+pub use markers::MAX_MARKER_ID;
 pub use step::{LogLine, Scheduled, Step};
 
 pub(crate) use self::core::{Core, SITE};
 pub(crate) use flag::Board;
 pub(crate) use handle::{Handle, Until};
+pub(crate) use markers::MarkerCall;
 pub(crate) use state::Resolution;
 pub(crate) use tasks::TaskId;
 pub(crate) use waits::{judged, may_poll, pass, wait};
@@ -128,6 +131,12 @@ impl Machine {
             let made = machine.replay_unit(unit)?;
             Ok((made.decisions, made.scheduled))
         })
+    }
+
+    /// Has a marker begin with a version of the test's choice where the code would get the highest.
+    #[cfg(feature = "testing")]
+    pub(crate) fn pin(&mut self, id: &str, version: u32) {
+        self.core.pin(id.to_owned(), version);
     }
 
     /// Feeds a new observation. `at` is its stamp, `clock` the time from which deadlines count (S7).

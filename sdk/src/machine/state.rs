@@ -9,6 +9,7 @@ use std::task::Waker;
 use rustc_hash::FxBuildHasher;
 
 use super::core::SITE;
+use super::markers::MarkerValue;
 use super::step::{LogLine, Scheduled};
 use super::waits::passed;
 use super::{ActivityEnd, MAX_COMMANDS, MAX_OPEN, MAX_POLLS, MAX_UNIT_BYTES};
@@ -88,6 +89,11 @@ pub(super) struct State {
     pub(super) operations: HashMap<u64, Operation, FxBuildHasher>,
     /// Activities whose futures were dropped and whose results have not come.
     pub(super) abandoned: BTreeMap<u64, &'static str>,
+    /// What the generation has for the markers that were asked for.
+    pub(super) markers: HashMap<&'static str, MarkerValue, FxBuildHasher>,
+    /// The versions that a test has markers begin with.
+    #[cfg(feature = "testing")]
+    pub(super) pins: BTreeMap<String, u32>,
     pub(super) error: Option<Blocked>,
 }
 
@@ -113,6 +119,9 @@ impl State {
             next_operation: 1,
             operations: HashMap::default(),
             abandoned: BTreeMap::new(),
+            markers: HashMap::default(),
+            #[cfg(feature = "testing")]
+            pins: BTreeMap::new(),
             error: None,
         }
     }
@@ -214,6 +223,7 @@ impl State {
 
     /// Live: `None`. In replay: the next recorded decision of the unit, where there is one.
     pub(super) fn next_expected(&mut self) -> Option<Option<Decision>> {
+        while self.pass_retired().is_some() {}
         self.expected.as_mut().map(VecDeque::pop_front)
     }
 
@@ -255,7 +265,11 @@ impl State {
     pub(super) fn memory(&self) -> usize {
         let operations = self.operations.capacity() * size_of::<(u64, Operation)>()
             + self.operations.len() * WAITER;
-        operations + self.abandoned.len() * size_of::<(u64, &str)>() * 2 + self.started_by.len()
+        let markers = self.markers.capacity() * size_of::<(&str, MarkerValue)>();
+        operations
+            + markers
+            + self.abandoned.len() * size_of::<(u64, &str)>() * 2
+            + self.started_by.len()
     }
 
     // ---- errors --------------------------------------------------------------------------------------
@@ -267,12 +281,22 @@ impl State {
         recorded: Option<&Decision>,
         asked: Side,
     ) -> Option<T> {
+        if let Some(recorded) = recorded
+            && let Some(error) = self.marker_left(recorded, Some(asked.clone()))
+        {
+            return self.stop(error);
+        }
         let kind = if recorded.is_none() {
             IncompatibleKind::Inserted
         } else {
             kind
         };
         let error = self.mismatch(kind, recorded.map(Side::of), Some(asked));
+        self.stop(error)
+    }
+
+    /// Stops the machine; what was wrong first counts.
+    pub(super) fn stop<T>(&mut self, error: Incompatible) -> Option<T> {
         self.error
             .get_or_insert(Blocked::Incompatible(Box::new(error)));
         None
@@ -300,6 +324,7 @@ impl State {
             recorded: recorded.map(Side::shortened),
             asked: asked.map(Side::shortened),
             difference: difference.map(crate::value::Difference::shortened),
+            marker: None,
             detail: None,
             started_by: self.started_by.clone(),
             artifact: self.artifact.to_string(),

@@ -197,6 +197,19 @@ impl Story {
         }
     }
 
+    /// The run goes on with other code of the same name.
+    pub fn on<W: Workflow>(&self) -> Self {
+        let mut story = Self::untold::<W>();
+        story.clock = self.clock;
+        story.drawn.clone_from(&self.drawn);
+        story.draws.set(self.draws.get());
+        story.units.clone_from(&self.units);
+        for unit in &self.units {
+            story.machine.replay(unit.clone()).unwrap();
+        }
+        story
+    }
+
     /// Replays the history on other code of the same name.
     pub fn replay_on<W: Workflow>(&self) -> Result<(), Blocked> {
         replay::<W>(&self.units)
