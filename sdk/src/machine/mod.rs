@@ -16,6 +16,7 @@ mod decide;
 mod fault;
 mod flag;
 mod handle;
+mod probe;
 mod state;
 mod step;
 mod tasks;
