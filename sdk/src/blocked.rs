@@ -5,8 +5,8 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::history::CallSite;
-use crate::prose::indent;
+use crate::history::{CallSite, Unit};
+use crate::prose::{indent, safe_lines};
 use crate::value::EncodeError;
 use crate::{Incompatible, IncompatibleKind};
 
@@ -50,6 +50,26 @@ impl Blocked {
                 IncompatibleKind::Damaged | IncompatibleKind::Gap
             ),
             _ => false,
+        }
+    }
+
+    /// The same after a look at the units that follow the one which was refused, as far as the history has any: a
+    /// machine gets a history unit by unit, and whether something was inserted, removed or moved shows in what
+    /// follows. Some ten decisions are enough; more are not looked at.
+    #[must_use]
+    pub fn look_ahead(self, units: &[Unit]) -> Self {
+        match self {
+            Self::Incompatible(error) => Self::Incompatible(Box::new(error.look_ahead(units))),
+            other => other,
+        }
+    }
+
+    /// The text for a terminal: with colours, where it is about a history that does not fit.
+    #[must_use]
+    pub fn coloured(&self) -> String {
+        match self {
+            Self::Incompatible(error) => error.coloured().to_string(),
+            other => other.to_string(),
         }
     }
 }
@@ -100,7 +120,7 @@ impl fmt::Display for Panicked {
             0 => f.write_str("at its beginning")?,
             event => write!(f, "after event {event}")?,
         }
-        write!(f, " [W101]\n\n  {}\n", indent(message, 2))?;
+        write!(f, " [W101]\n\n  {}\n", indent(&safe_lines(message), 2))?;
         if let Some(site) = site {
             writeln!(f, "\n  after the await at {site} in {}", site.function)?;
         }
@@ -216,7 +236,7 @@ impl fmt::Display for Unstorable {
             f,
             "run {run} ({workflow}) is blocked: event {event} cannot be written [W104]\n\n  {what}: {}\n\n\
              Nothing was changed. The run is tried again when a program is started that gives another value.",
-            indent(&error.to_string(), 2)
+            indent(&safe_lines(&error.to_string()), 2)
         )
     }
 }

@@ -16,27 +16,13 @@ use perennial::{
     Namespace, OperationId, RunKey, Side, StateType, States,
 };
 
-const KINDS: [IncompatibleKind; 11] = [
-    IncompatibleKind::Changed,
-    IncompatibleKind::ChangedInput,
-    IncompatibleKind::Inserted,
-    IncompatibleKind::Removed,
-    IncompatibleKind::LeftOver,
-    IncompatibleKind::NotRegistered,
-    IncompatibleKind::DoesNotDecode,
-    IncompatibleKind::UnknownEvent,
-    IncompatibleKind::Gap,
-    IncompatibleKind::Damaged,
-    IncompatibleKind::Newer,
-];
-
 fn found(kind: IncompatibleKind, detail: &str) -> Incompatible {
     Incompatible::found(kind, "order-42", "fulfil", 9, detail.to_owned()).between("7f3c", "b81e")
 }
 
 #[test]
 fn s17_codes_are_stable_and_say_whether_another_try_of_the_same_program_makes_sense() {
-    let lines = KINDS.map(|kind| {
+    let lines = IncompatibleKind::ALL.map(|kind| {
         let blocked = Blocked::Incompatible(Box::new(found(kind, "")));
         assert_eq!(blocked.code(), kind.code());
         let unfit = if blocked.is_unfit() { "unfit" } else { "" };
@@ -49,7 +35,10 @@ fn s17_codes_are_stable_and_say_whether_another_try_of_the_same_program_makes_se
     H202 changed input    unfit
     H203 inserted         unfit
     H204 removed          unfit
+    H205 reordered        unfit
     H206 left over        unfit
+    H207 marker unsupported unfit
+    H208 marker removed   unfit
     H209 not registered   unfit
     H210 does not decode  unfit
     H211 unknown event    unfit
@@ -91,32 +80,42 @@ fn what_a_driver_finds_beside_the_machine_reads_like_the_rest() {
     run order-42 (fulfil) is blocked: the program lacks a part of it [H209 not registered]
 
       event 9
+          begun by artifact 7f3c, this is artifact b81e
           the program has no workflow `fulfil`
 
           help: the closest one is `fulfill`
 
-    Nothing was changed. The run goes on when a program is started that has it.
+    Nothing was changed. The run goes on after this:
+      · start artifact 7f3c again
     ----
     run order-42 (fulfil) is blocked: its history was written by newer software [H211 unknown event]
 
       event 9
+          begun by artifact 7f3c, this is artifact b81e
           the record holds an event of the unknown kind 77
 
-    Nothing was changed. The run goes on when the newer software is started again.
+    Nothing was changed. The run goes on after any of these:
+      · start the newer software again
+      · start artifact 7f3c again
     ----
     run order-42 (fulfil) is blocked: its history cannot be read [H213 damaged]
 
       event 9
+          begun by artifact 7f3c, this is artifact b81e
           the record is damaged: the checksum does not fit
 
-    Nothing was changed. Keep a copy of the store before anything else. The run goes on when its history can be read again, as after restoring a backup.
+    Nothing was changed. The run goes on after this:
+      · keep a copy of the store before anything else, then restore a backup that has the record
     ----
     run order-42 (fulfil) is blocked: its history was written by newer software [H214 newer software]
 
       event 9
+          begun by artifact 7f3c, this is artifact b81e
           the record was written by newer software (schema 2; this one understands up to 1)
 
-    Nothing was changed. The run goes on when the newer software is started again.
+    Nothing was changed. The run goes on after any of these:
+      · start the newer software again
+      · start artifact 7f3c again
     ");
 }
 
@@ -133,6 +132,7 @@ fn s17_all_fields_are_data() {
             column: 9,
             function: "fulfil".into(),
         }),
+        ..Side::default()
     };
     error.recorded = Some(side(31, r#"{"cents":1}"#));
     error.asked = Some(side(44, r#"{"cents":2}"#));
@@ -141,18 +141,22 @@ fn s17_all_fields_are_data() {
         left: Some("1".into()),
         right: None,
     });
+    let error = error.between("7f3c", "b81e");
     let blocked = Blocked::Incompatible(Box::new(error.clone()));
-    insta::assert_snapshot!(blocked, @"
+    insta::assert_snapshot!(blocked, @r#"
     run order-42 (fulfil) is blocked: its history does not fit this program [H202 changed input]
 
-      event 9
-          recorded    activity charge ~3                    src/orders.rs:31:9  program 7f3c
-          this code   activity charge ~3                    src/orders.rs:44:9  program b81e
+      event 9, operation ~3
+          recorded    activity charge ~3  src/orders.rs:31:9  begun by artifact 7f3c
+          this code   activity charge ~3  src/orders.rs:44:9  artifact b81e
           differs     .cents: 1 became nothing
           one more thing
 
-    Nothing was changed. The run goes on when a program is started that decides what was recorded: put it back, or start again the program that recorded it.
-    ");
+    Nothing was changed. The run goes on after any of these:
+      · keep the old path for runs in flight: `if cx.patched("new-activity-charge") { .. } else { .. }`
+      · start artifact 7f3c again
+      · move it to a new run: `migrate order-42`
+    "#);
     let text = serde_json::to_string_pretty(&blocked).unwrap();
     insta::assert_snapshot!(text, @r#"
     {
@@ -183,14 +187,36 @@ fn s17_all_fields_are_data() {
             "function": "fulfil"
           }
         },
+        "recorded_next": [],
+        "asked_next": [],
         "difference": {
           "path": ".cents",
           "left": "1",
           "right": null
         },
         "detail": "one more thing",
+        "remedies": [
+          {
+            "remedy": "add_marker",
+            "id": "new-activity-charge",
+            "code": "if cx.patched(\"new-activity-charge\") { .. } else { .. }"
+          },
+          {
+            "remedy": "start_artifact",
+            "artifacts": [
+              "7f3c"
+            ]
+          },
+          {
+            "remedy": "migrate",
+            "run": "order-42"
+          }
+        ],
         "started_by": "7f3c",
-        "artifact": "b81e"
+        "started_version": null,
+        "artifact": "b81e",
+        "version": null,
+        "renamed": null
       }
     }
     "#);

@@ -11,7 +11,7 @@ use super::state::{Kind, Made, Operation, Resolution, Resolved, State};
 use super::tasks::Tasks;
 use super::waits::{may_poll, reset, wait};
 use crate::history::{Decision, OpenOperation, Started};
-use crate::incompatible::{IncompatibleKind, Side};
+use crate::incompatible::IncompatibleKind;
 use crate::workflow::{Graph, Site};
 use crate::{Blocked, RunKey, Timestamp};
 
@@ -60,6 +60,7 @@ impl Core {
         let mut state = self.state.borrow_mut();
         state.run = Some(RunKey::new(started.namespace.clone(), started.run.clone()));
         state.started_by = started.artifact.clone();
+        state.started_version = started.version;
         state.next_operation = started.first_operation;
     }
 
@@ -99,9 +100,7 @@ impl Core {
     pub(super) fn end_replay(&self, finished: bool) -> Result<Made, Blocked> {
         let mut state = self.state.borrow_mut();
         let made = std::mem::take(&mut state.made);
-        let left = state.next_expected();
-        state.expected = None;
-        match left.flatten() {
+        match state.next_expected().flatten() {
             None => Ok(made),
             Some(left) => {
                 if let Some(error) = state.marker_left(&left, None) {
@@ -112,8 +111,7 @@ impl Core {
                 } else {
                     IncompatibleKind::Removed
                 };
-                let error = state.mismatch(kind, Some(Side::of(&left)), None);
-                Err(Blocked::Incompatible(Box::new(error)))
+                Err(state.left(kind, &left))
             }
         }
     }

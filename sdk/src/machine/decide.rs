@@ -54,7 +54,14 @@ impl Core {
     ) -> Option<u64> {
         let state = &mut *self.deciding()?;
         state.may_open();
-        state.go_on()?;
+        if state.go_on().is_none() {
+            state.note(Side {
+                value: Some(input),
+                site: state.site(),
+                ..Side::activity(name)
+            });
+            return None;
+        }
         let operation = state.next_operation;
         match state.next_expected() {
             None => {
@@ -96,10 +103,10 @@ impl Core {
                     _ => IncompatibleKind::Changed,
                 };
                 let asked = Side {
-                    what: format!("activity {name}"),
                     operation: Some(operation),
                     value: Some(input),
                     site: state.site(),
+                    ..Side::activity(name)
                 };
                 return state.refuse(kind, recorded.as_ref(), asked);
             }
@@ -117,7 +124,13 @@ impl Core {
     pub(super) fn start_timer(&self, until: Until) -> Option<u64> {
         let state = &mut *self.deciding()?;
         state.may_open();
-        state.go_on()?;
+        if state.go_on().is_none() {
+            state.note(Side {
+                site: state.site(),
+                ..Side::sleep()
+            });
+            return None;
+        }
         let operation = state.next_operation;
         let asked = match until {
             Until::After(duration) => state.clock + duration,
@@ -151,10 +164,9 @@ impl Core {
             }
             Some(recorded) => {
                 let asked = Side {
-                    what: "sleep".into(),
                     operation: Some(operation),
-                    value: None,
                     site: state.site(),
+                    ..Side::sleep()
                 };
                 return state.refuse(IncompatibleKind::Changed, recorded.as_ref(), asked);
             }
@@ -172,7 +184,15 @@ impl Core {
         {
             let state = &mut *self.deciding()?;
             state.may_decide();
-            state.go_on()?;
+            let asked = |state: &State| Side {
+                site: Some(state.location(place)),
+                ..Side::draw(&source)
+            };
+            if state.go_on().is_none() {
+                state.note(asked(state));
+                state.made_up();
+                return None;
+            }
             match state.next_expected() {
                 None => {}
                 Some(Some(Decision::Recorded {
@@ -182,13 +202,10 @@ impl Core {
                     return Some(value);
                 }
                 Some(recorded) => {
-                    let asked = Side {
-                        what: Side::record(&source),
-                        operation: None,
-                        value: None,
-                        site: Some(state.location(place)),
-                    };
-                    return state.refuse(IncompatibleKind::Changed, recorded.as_ref(), asked);
+                    let asked = asked(state);
+                    state.refuse::<()>(IncompatibleKind::Changed, recorded.as_ref(), asked);
+                    state.made_up();
+                    return None;
                 }
             }
         }
@@ -231,17 +248,15 @@ impl Core {
 
     fn decide_drop(&self, number: u64, kind: Kind) -> Option<()> {
         let state = &mut *self.state.borrow_mut();
-        state.may_decide()?;
+        if state.may_decide().is_none() {
+            state.note(Side::dropped(number));
+            return None;
+        }
         match state.next_expected() {
             None => state.push(Decision::Dropped { operation: number }),
             Some(Some(Decision::Dropped { operation: o })) if o == number => {}
             Some(recorded) => {
-                let asked = Side {
-                    what: "drop".into(),
-                    operation: Some(number),
-                    value: None,
-                    site: None,
-                };
+                let asked = Side::dropped(number);
                 return state.refuse(IncompatibleKind::Changed, recorded.as_ref(), asked);
             }
         }
@@ -259,7 +274,7 @@ impl Core {
     pub(super) fn decide_end(&self, end: Decision) {
         let state = &mut *self.state.borrow_mut();
         if state.error.is_some() {
-            return;
+            return state.note(Side::of(&end));
         }
         match state.next_expected() {
             None => state.push(end),

@@ -16,7 +16,7 @@ const MAX_PANIC_TEXT: usize = 8 << 10;
 
 impl Core {
     pub(super) fn take_error(&self) -> Result<(), Blocked> {
-        self.state.borrow_mut().error.take().map_or(Ok(()), Err)
+        self.state.borrow_mut().take_error().map_or(Ok(()), Err)
     }
 
     pub(super) fn has_error(&self) -> bool {

@@ -236,40 +236,41 @@ impl State {
         };
         let recorded_side = Side {
             what,
-            operation: None,
-            value: None,
+            name: Some(call.id.to_owned()),
+            event,
             site,
+            ..Side::default()
         };
         let asked = self.asked(call);
         let kind = IncompatibleKind::MarkerUnsupported;
-        let mut error = self.mismatch(kind, Some(recorded_side), Some(asked));
-        error.marker = Some(MarkerMismatch {
+        let error = self.mismatch(kind, Some(recorded_side), Some(asked));
+        let marker = MarkerMismatch {
             id: call.id.to_owned(),
             recorded,
             supported: Some((call.lowest, call.highest)),
-        });
-        error.detail = match event {
+        };
+        let detail = match event {
             _ if pinned => Some("the test has the run begin with this version".to_owned()),
             Some(event) if event < self.event() => {
                 Some(format!("the version was recorded as event {event}"))
             }
             _ => None,
         };
-        self.stop(error)
+        self.stop(error.about_marker(marker, detail))
     }
 
     fn asked_too_early<T>(&mut self, call: &MarkerCall) -> Option<T> {
         let next = self.expected.as_ref().and_then(|expected| expected.front());
         let recorded = next.map(Side::of);
         let asked = self.asked(call);
-        let mut error = self.mismatch(IncompatibleKind::Reordered, recorded, Some(asked));
-        error.marker = Some(MarkerMismatch {
+        let error = self.mismatch(IncompatibleKind::Reordered, recorded, Some(asked));
+        let marker = MarkerMismatch {
             id: call.id.to_owned(),
             recorded: None,
             supported: Some((call.lowest, call.highest)),
-        });
-        error.detail = Some("the history has the marker after this".to_owned());
-        self.stop(error)
+        };
+        let detail = Some("the history has the marker after this".to_owned());
+        self.stop(error.about_marker(marker, detail))
     }
 
     /// The history has a marker here, and the code asks for something else, waits or ends.
@@ -302,14 +303,13 @@ impl State {
             ),
             (None, None) => (IncompatibleKind::MarkerRemoved, None),
         };
-        let mut error = self.mismatch(kind, Some(Side::of(recorded)), asked);
-        error.marker = Some(MarkerMismatch {
+        let error = self.mismatch(kind, Some(Side::of(recorded)), asked);
+        let marker = MarkerMismatch {
             id: shorten(id.to_string(), MAX_MARKER_ID),
             recorded: Some(*version),
             supported: retired.map(|retired| (retired.version, retired.version)),
-        });
-        error.detail = detail;
-        Some(error)
+        };
+        Some(error.about_marker(marker, detail))
     }
 
     fn name_too_long<T>(&mut self, call: &MarkerCall) -> Option<T> {
@@ -339,9 +339,9 @@ impl State {
         } = call;
         Side {
             what: format!("{} {lowest}..={highest}", Side::marker_name(id)),
-            operation: None,
-            value: None,
+            name: Some((*id).to_owned()),
             site: Some(self.location(call.place)),
+            ..Side::default()
         }
     }
 

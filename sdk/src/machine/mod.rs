@@ -17,6 +17,7 @@ mod fault;
 mod flag;
 mod handle;
 mod markers;
+mod probe;
 mod state;
 mod step;
 mod tasks;

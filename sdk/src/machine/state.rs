@@ -10,11 +10,11 @@ use rustc_hash::FxBuildHasher;
 
 use super::core::SITE;
 use super::markers::MarkerValue;
+use super::probe::Probe;
 use super::step::{LogLine, Scheduled};
 use super::waits::passed;
 use super::{ActivityEnd, MAX_COMMANDS, MAX_OPEN, MAX_POLLS, MAX_UNIT_BYTES};
 use crate::history::{CallSite, Decision};
-use crate::incompatible::{Incompatible, IncompatibleKind, Side};
 use crate::workflow::{Graph, Site};
 use crate::{Blocked, Panicked, RunKey, Runaway, Timestamp};
 
@@ -65,6 +65,7 @@ pub(super) struct State {
     /// `None` before the first event.
     pub(super) run: Option<RunKey>,
     pub(super) started_by: String,
+    pub(super) started_version: Option<u32>,
     pub(super) now: Timestamp,
     pub(super) clock: Timestamp,
     /// In replay: the decisions of the unit that were not made yet. `None`: live.
@@ -95,6 +96,8 @@ pub(super) struct State {
     #[cfg(feature = "testing")]
     pub(super) pins: BTreeMap<String, u32>,
     pub(super) error: Option<Blocked>,
+    /// After a first difference: what the code goes on to ask for.
+    pub(super) probe: Option<Probe>,
 }
 
 impl State {
@@ -105,6 +108,7 @@ impl State {
             artifact,
             run: None,
             started_by: String::new(),
+            started_version: None,
             now: Timestamp::default(),
             clock: Timestamp::default(),
             expected: None,
@@ -123,6 +127,7 @@ impl State {
             #[cfg(feature = "testing")]
             pins: BTreeMap::new(),
             error: None,
+            probe: None,
         }
     }
 
@@ -270,65 +275,6 @@ impl State {
             + markers
             + self.abandoned.len() * size_of::<(u64, &str)>() * 2
             + self.started_by.len()
-    }
-
-    // ---- errors --------------------------------------------------------------------------------------
-
-    /// The code asks for something, and the history has something else or nothing more.
-    pub(super) fn refuse<T>(
-        &mut self,
-        kind: IncompatibleKind,
-        recorded: Option<&Decision>,
-        asked: Side,
-    ) -> Option<T> {
-        if let Some(recorded) = recorded
-            && let Some(error) = self.marker_left(recorded, Some(asked.clone()))
-        {
-            return self.stop(error);
-        }
-        let kind = if recorded.is_none() {
-            IncompatibleKind::Inserted
-        } else {
-            kind
-        };
-        let error = self.mismatch(kind, recorded.map(Side::of), Some(asked));
-        self.stop(error)
-    }
-
-    /// Stops the machine; what was wrong first counts.
-    pub(super) fn stop<T>(&mut self, error: Incompatible) -> Option<T> {
-        self.error
-            .get_or_insert(Blocked::Incompatible(Box::new(error)));
-        None
-    }
-
-    pub(super) fn mismatch(
-        &self,
-        kind: IncompatibleKind,
-        recorded: Option<Side>,
-        asked: Option<Side>,
-    ) -> Incompatible {
-        let difference = match (kind, &recorded, &asked) {
-            (
-                IncompatibleKind::ChangedInput,
-                Some(Side { value: Some(a), .. }),
-                Some(Side { value: Some(b), .. }),
-            ) => a.difference(b),
-            _ => None,
-        };
-        Incompatible {
-            kind,
-            run: self.run_text(),
-            workflow: self.workflow.to_owned(),
-            event: self.event(),
-            recorded: recorded.map(Side::shortened),
-            asked: asked.map(Side::shortened),
-            difference: difference.map(crate::value::Difference::shortened),
-            marker: None,
-            detail: None,
-            started_by: self.started_by.clone(),
-            artifact: self.artifact.to_string(),
-        }
     }
 
     pub(super) fn runaway(&self, what: &'static str, limit: u64) -> Runaway {

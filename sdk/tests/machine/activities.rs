@@ -210,9 +210,13 @@ fn s14_a_result_that_is_not_of_the_type_blocks_the_run_at_the_event_that_had_it(
     run order-42 (pay) is blocked: its history does not fit this program [H210 does not decode]
 
       event 3
+          begun by artifact first, this is artifact this
           the result of `quote`: the value does not decode as `f64`: invalid type: string "cheap", expected f64
 
-    Nothing was changed. The run goes on when a program is started whose type can read what was stored; `#[serde(default)]` and `#[serde(alias = "..")]` keep old values readable.
+    Nothing was changed. The run goes on after any of these:
+      · let the type read what was stored: `#[serde(default)]` for a new field, `#[serde(alias = "..")]` for an old name
+      · start artifact first again
+      · move it to a new run: `migrate order-42`
     "#);
 }
 
@@ -230,9 +234,13 @@ fn a_rejection_that_is_not_of_the_type_blocks_the_run_too() {
     run order-42 (pay) is blocked: its history does not fit this program [H210 does not decode]
 
       event 5
+          begun by artifact first, this is artifact this
           the result of `charge`: the value does not decode as `machine::activities::Declined`: invalid type: integer `7`, expected a string at `.why`
 
-    Nothing was changed. The run goes on when a program is started whose type can read what was stored; `#[serde(default)]` and `#[serde(alias = "..")]` keep old values readable.
+    Nothing was changed. The run goes on after any of these:
+      · let the type read what was stored: `#[serde(default)]` for a new field, `#[serde(alias = "..")]` for an old name
+      · start artifact first again
+      · move it to a new run: `migrate order-42`
     "#);
 }
 

@@ -173,9 +173,13 @@ fn h210_an_input_that_does_not_decode() {
     run order-42 (plain) is blocked: its history does not fit this program [H210 does not decode]
 
       event 1
+          begun by artifact first, this is artifact this
           the input: the value does not decode as `u64`: invalid type: string "x", expected u64
 
-    Nothing was changed. The run goes on when a program is started whose type can read what was stored; `#[serde(default)]` and `#[serde(alias = "..")]` keep old values readable.
+    Nothing was changed. The run goes on after any of these:
+      · let the type read what was stored: `#[serde(default)]` for a new field, `#[serde(alias = "..")]` for an old name
+      · start artifact first again
+      · move it to a new run: `migrate order-42`
     "#);
 }
 
@@ -186,9 +190,11 @@ fn h209_a_run_of_another_workflow() {
     run order-42 (plain) is blocked: the program lacks a part of it [H209 not registered]
 
       event 1
+          begun by artifact first, this is artifact this
           the run is one of the workflow `fulfil`
 
-    Nothing was changed. The run goes on when a program is started that has it.
+    Nothing was changed. The run goes on after this:
+      · start artifact first again
     ");
 }
 
@@ -199,9 +205,12 @@ fn h214_newer_replay_semantics() {
     run order-42 (plain) is blocked: its history was written by newer software [H214 newer software]
 
       event 1
+          begun by artifact first, this is artifact this
           its replay semantics are number 2; this engine knows those up to 1
 
-    Nothing was changed. The run goes on when the newer software is started again.
+    Nothing was changed. The run goes on after any of these:
+      · start the newer software again
+      · start artifact first again
     ");
 }
 
@@ -212,9 +221,11 @@ fn h213_operations_that_begin_where_they_cannot() {
     run order-42 (plain) is blocked: its history cannot be read [H213 damaged]
 
       event 1
+          begun by artifact first, this is artifact this
           its operations begin with number 0, which cannot be
 
-    Nothing was changed. Keep a copy of the store before anything else. The run goes on when its history can be read again, as after restoring a backup.
+    Nothing was changed. The run goes on after this:
+      · keep a copy of the store before anything else, then restore a backup that has the record
     ");
     beginning(|started| started.first_operation = u64::MAX);
 }
@@ -231,9 +242,11 @@ fn h212_a_history_that_does_not_begin_with_its_beginning() {
     run (not begun) (plain) is blocked: its history cannot be read [H212 gap]
 
       event 1
+          this is artifact this
           a history begins with `started`
 
-    Nothing was changed. Keep a copy of the store before anything else. The run goes on when its history can be read again, as after restoring a backup.
+    Nothing was changed. The run goes on after this:
+      · keep a copy of the store before anything else, then restore a backup that has the record
     ");
 }
 
@@ -244,9 +257,12 @@ fn h213_a_run_that_starts_twice() {
     run order-42 (plain) is blocked: its history does not fit this program [H206 left over]
 
       event 3
+          begun by artifact first, this is artifact this
           `started` comes a second time
 
-    Nothing was changed. The run goes on when a program is started that does not end here: put back what followed, or start again the program that recorded it.
+    Nothing was changed. The run goes on after any of these:
+      · start artifact first again
+      · move it to a new run: `migrate order-42`
     ");
 }
 
@@ -279,30 +295,38 @@ fn h213_an_answer_to_what_was_never_asked_or_of_the_wrong_kind() {
     run order-42 (flow) is blocked: its history cannot be read [H213 damaged]
 
       event 4
+          begun by artifact first, this is artifact this
           it answers operation ~9, which has not begun
 
-    Nothing was changed. Keep a copy of the store before anything else. The run goes on when its history can be read again, as after restoring a backup.
+    Nothing was changed. The run goes on after this:
+      · keep a copy of the store before anything else, then restore a backup that has the record
     ----
     run order-42 (flow) is blocked: its history cannot be read [H213 damaged]
 
       event 4
+          begun by artifact first, this is artifact this
           it is the result of an activity, and ~2 is a timer
 
-    Nothing was changed. Keep a copy of the store before anything else. The run goes on when its history can be read again, as after restoring a backup.
+    Nothing was changed. The run goes on after this:
+      · keep a copy of the store before anything else, then restore a backup that has the record
     ----
     run order-42 (flow) is blocked: its history cannot be read [H213 damaged]
 
       event 4
+          begun by artifact first, this is artifact this
           it fires ~1, which is the activity `part`
 
-    Nothing was changed. Keep a copy of the store before anything else. The run goes on when its history can be read again, as after restoring a backup.
+    Nothing was changed. The run goes on after this:
+      · keep a copy of the store before anything else, then restore a backup that has the record
     ----
     run order-42 (flow) is blocked: its history cannot be read [H213 damaged]
 
       event 7
+          begun by artifact first, this is artifact this
           it fires ~1, which is the activity `part`
 
-    Nothing was changed. Keep a copy of the store before anything else. The run goes on when its history can be read again, as after restoring a backup.
+    Nothing was changed. The run goes on after this:
+      · keep a copy of the store before anything else, then restore a backup that has the record
     ");
 }
 

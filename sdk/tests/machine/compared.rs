@@ -140,15 +140,24 @@ fn h201_another_kind() {
             }),
         };
     });
-    insta::assert_snapshot!(refused(&units), @"
+    insta::assert_snapshot!(refused(&units), @r#"
     run order-42 (flow) is blocked: its history does not fit this program [H201 changed]
 
-      event 2
-          recorded    sleep ~1                              src/old.rs:7:5  program first
-          this code   activity charge ~1                    sdk/tests/machine/compared.rs:31:37  program this
+      event 2, operation ~1
+          recorded    sleep ~1            src/old.rs:7:5                       begun by artifact first
+          this code   activity charge ~1  sdk/tests/machine/compared.rs:31:37  artifact this
 
-    Nothing was changed. The run goes on when a program is started that decides what was recorded: put it back, or start again the program that recorded it.
-    ");
+      recorded next                    this code asks for
+          2 sleep                   ≠  activity charge   ← changed
+          4 random draw
+          5 uuid
+          6 recorded value "limit"
+
+    Nothing was changed. The run goes on after any of these:
+      · keep the old path for runs in flight: `if cx.patched("charge") { .. } else { .. }`
+      · start artifact first again
+      · move it to a new run: `migrate order-42`
+    "#);
 }
 
 #[test]
@@ -161,15 +170,25 @@ fn h201_another_name() {
             Ok(refund(cx, order).await?)
         }
     }
-    insta::assert_snapshot!(told().blocked_on::<refunds::flow>(), @"
+    insta::assert_snapshot!(told().blocked_on::<refunds::flow>(), @r#"
     run order-42 (flow) is blocked: its history does not fit this program [H201 changed]
 
-      event 2
-          recorded    activity charge ~1                    sdk/tests/machine/compared.rs:31:37  program first
-          this code   activity refund ~1                    sdk/tests/machine/compared.rs:161:34  program this
+      event 2, operation ~1
+          recorded    activity charge ~1  sdk/tests/machine/compared.rs:31:37   begun by artifact first
+          this code   activity refund ~1  sdk/tests/machine/compared.rs:170:34  artifact this
 
-    Nothing was changed. The run goes on when a program is started that decides what was recorded: put it back, or start again the program that recorded it.
-    ");
+      recorded next                    this code asks for
+          2 activity charge         ≠  activity refund   ← changed
+          4 random draw
+          5 uuid
+          6 recorded value "limit"
+
+    Nothing was changed. The run goes on after any of these:
+      · if it has only got another name: `#[activity(name = "charge")]`
+      · keep the old path for runs in flight: `if cx.patched("refund") { .. } else { .. }`
+      · start artifact first again
+      · move it to a new run: `migrate order-42`
+    "#);
 }
 
 #[test]
@@ -183,16 +202,26 @@ fn h202_another_input_with_the_path_of_the_first_difference() {
             Ok(charge(cx, order).await?)
         }
     }
-    insta::assert_snapshot!(told().blocked_on::<dearer::flow>(), @"
+    insta::assert_snapshot!(told().blocked_on::<dearer::flow>(), @r#"
     run order-42 (flow) is blocked: its history does not fit this program [H202 changed input]
 
-      event 2
-          recorded    activity charge ~1                    sdk/tests/machine/compared.rs:31:37  program first
-          this code   activity charge ~1                    sdk/tests/machine/compared.rs:183:34  program this
+      event 2, operation ~1
+          recorded    activity charge ~1  sdk/tests/machine/compared.rs:31:37   begun by artifact first
+          this code   activity charge ~1  sdk/tests/machine/compared.rs:202:34  artifact this
           differs     .cents: 700 became 701
 
-    Nothing was changed. The run goes on when a program is started that decides what was recorded: put it back, or start again the program that recorded it.
-    ");
+      recorded next                    this code asks for
+          2 activity charge         ≠  activity charge   ← changed input
+          4 random draw
+          5 uuid
+          6 recorded value "limit"
+
+    Nothing was changed. The run goes on after any of these:
+      · keep the old path for runs in flight: `if cx.patched("new-charge") { .. } else { .. }`
+      · if it may go on with the recorded input: `#[workflow(compare_inputs = false)]`
+      · start artifact first again
+      · move it to a new run: `migrate order-42`
+    "#);
 }
 
 #[test]
@@ -204,10 +233,13 @@ fn h203_something_more() {
     run order-42 (flow) is blocked: its history does not fit this program [H203 inserted]
 
       event 6
-          recorded    nothing, it waits                     program first
-          this code   recorded value "limit"                sdk/tests/machine/compared.rs:34:16  program this
+          recorded    nothing more                                                 begun by artifact first
+          this code   recorded value "limit"  sdk/tests/machine/compared.rs:34:16  artifact this
 
-    Nothing was changed. The run goes on when a program is started that does not decide this here: take it out, or start again the program that recorded the history.
+    Nothing was changed. The run goes on after any of these:
+      · keep the old path for runs in flight: `if cx.patched("limit") { .. }`
+      · start artifact first again
+      · move it to a new run: `migrate order-42`
     "#);
 }
 
@@ -226,15 +258,23 @@ fn h204_something_less() {
             Ok(receipt)
         }
     }
-    insta::assert_snapshot!(told().blocked_on::<without::flow>(), @"
+    insta::assert_snapshot!(told().blocked_on::<without::flow>(), @r#"
     run order-42 (flow) is blocked: its history does not fit this program [H204 removed]
 
-      event 8
-          recorded    sleep ~3                              sdk/tests/machine/compared.rs:37:13  program first
-          this code   nothing, it waits                     program this
+      event 8, operation ~3
+          recorded    sleep ~3           sdk/tests/machine/compared.rs:37:13  begun by artifact first
+          this code   nothing, it waits                                       artifact this
 
-    Nothing was changed. The run goes on when a program is started that decides what was recorded: put it back, or start again the program that recorded it.
-    ");
+      recorded next                    this code asks for
+           8 sleep                        ← removed
+          10 drop
+          11 return of a result
+
+    Nothing was changed. The run goes on after any of these:
+      · keep the old path for runs in flight: `if !cx.patched("without-sleep") { .. }`
+      · start artifact first again
+      · move it to a new run: `migrate order-42`
+    "#);
 }
 
 #[test]
@@ -377,15 +417,24 @@ fn the_first_difference_is_reported_though_the_code_goes_on() {
         }
     }
     let text = told().blocked_on::<wild::flow>().to_string();
-    insta::assert_snapshot!(text, @"
-    run order-42 (flow) is blocked: its history does not fit this program [H201 changed]
+    insta::assert_snapshot!(text, @r#"
+    run order-42 (flow) is blocked: its history does not fit this program [H204 removed]
 
-      event 2
-          recorded    activity charge ~1                    sdk/tests/machine/compared.rs:31:37  program first
-          this code   random draw                           sdk/tests/machine/compared.rs:372:54  program this
+      event 2, operation ~1
+          recorded    activity charge ~1  sdk/tests/machine/compared.rs:31:37   begun by artifact first
+          this code   random draw         sdk/tests/machine/compared.rs:412:54  artifact this
 
-    Nothing was changed. The run goes on when a program is started that decides what was recorded: put it back, or start again the program that recorded it.
-    ");
+      recorded next                    this code asks for
+          2 activity charge                          ← removed
+          4 random draw                random draw
+          5 uuid
+          6 recorded value "limit"
+
+    Nothing was changed. The run goes on after any of these:
+      · keep the old path for runs in flight: `if !cx.patched("without-charge") { .. }`
+      · start artifact first again
+      · move it to a new run: `migrate order-42`
+    "#);
 }
 
 #[test]

@@ -189,9 +189,13 @@ fn s9_a_recorded_value_of_another_type_blocks_the_run_at_its_own_event() {
     run order-42 (flow) is blocked: its history does not fit this program [H210 does not decode]
 
       event 3
+          begun by artifact first, this is artifact this
           the recorded value "limit": the value does not decode as `alloc::string::String`: invalid type: integer `5`, expected a string
 
-    Nothing was changed. The run goes on when a program is started whose type can read what was stored; `#[serde(default)]` and `#[serde(alias = "..")]` keep old values readable.
+    Nothing was changed. The run goes on after any of these:
+      · let the type read what was stored: `#[serde(default)]` for a new field, `#[serde(alias = "..")]` for an old name
+      · start artifact first again
+      · move it to a new run: `migrate order-42`
     "#);
 }
 

@@ -45,9 +45,12 @@ fn s11_nothing_follows_an_end() {
     run order-42 (flow) is blocked: its history does not fit this program [H206 left over]
 
       event 7
+          begun by artifact first, this is artifact this
           the run had ended with the event before
 
-    Nothing was changed. The run goes on when a program is started that does not end here: put back what followed, or start again the program that recorded it.
+    Nothing was changed. The run goes on after any of these:
+      · start artifact first again
+      · move it to a new run: `migrate order-42`
     ");
 }
 
@@ -63,15 +66,22 @@ fn s11_history_that_is_unread_when_the_code_ends_is_left_over() {
     }
     let blocked = told().blocked_on::<shorter::flow>();
     assert_eq!(blocked.code(), "H206");
-    insta::assert_snapshot!(blocked, @"
+    insta::assert_snapshot!(blocked, @r#"
     run order-42 (flow) is blocked: its history does not fit this program [H206 left over]
 
-      event 4
-          recorded    sleep ~2                              sdk/tests/machine/ends.rs:19:26  program first
-          this code   return of a result                    program this
+      event 4, operation ~2
+          recorded    sleep ~2            sdk/tests/machine/ends.rs:19:26  begun by artifact first
+          this code   return of a result                                   artifact this
 
-    Nothing was changed. The run goes on when a program is started that does not end here: put back what followed, or start again the program that recorded it.
-    ");
+      recorded next                    this code asks for
+          4 sleep                   ≠  return of a result   ← left over
+          6 return of a result
+
+    Nothing was changed. The run goes on after any of these:
+      · keep the old path for runs in flight: `if cx.patched("end-before-sleep") { return .. }`
+      · start artifact first again
+      · move it to a new run: `migrate order-42`
+    "#);
 
     // In a unit of its own.
     let units = told().units;
@@ -99,11 +109,14 @@ fn s11_decisions_after_an_end_in_one_unit_are_left_over() {
     insta::assert_snapshot!(blocked, @"
     run order-42 (flow) is blocked: its history does not fit this program [H206 left over]
 
-      event 7
-          recorded    drop ~2                               program first
-          this code   nothing, it has ended                 program this
+      event 7, operation ~2
+          recorded    drop ~2                  begun by artifact first
+          this code   nothing, it has ended    artifact this
 
-    Nothing was changed. The run goes on when a program is started that does not end here: put back what followed, or start again the program that recorded it.
+    Nothing was changed. The run goes on after any of these:
+      · put back drop
+      · start artifact first again
+      · move it to a new run: `migrate order-42`
     ");
 }
 
@@ -138,38 +151,47 @@ fn s11_the_result_is_compared() {
     }
     let blocked = told().blocked_on::<doubled::flow>();
     assert_eq!(blocked.code(), "H202");
-    insta::assert_snapshot!(blocked, @"
+    insta::assert_snapshot!(blocked, @r#"
     run order-42 (flow) is blocked: its history does not fit this program [H202 changed input]
 
       event 6
-          recorded    return of a result                    program first
-          this code   return of a result                    program this
+          recorded    return of a result    begun by artifact first
+          this code   return of a result    artifact this
           differs     the value: 5 became 10
 
-    Nothing was changed. The run goes on when a program is started that decides what was recorded: put it back, or start again the program that recorded it.
-    ");
+    Nothing was changed. The run goes on after any of these:
+      · keep the old path for runs in flight: `if cx.patched("new-result") { .. } else { .. }`
+      · start artifact first again
+      · move it to a new run: `migrate order-42`
+    "#);
     let blocked = told().blocked_on::<failed::flow>();
     assert_eq!(blocked.code(), "H201");
     insta::assert_snapshot!(blocked, @"
     run order-42 (flow) is blocked: its history does not fit this program [H201 changed]
 
       event 6
-          recorded    return of a result                    program first
-          this code   return of an error                    program this
+          recorded    return of a result    begun by artifact first
+          this code   return of an error    artifact this
 
-    Nothing was changed. The run goes on when a program is started that decides what was recorded: put it back, or start again the program that recorded it.
+    Nothing was changed. The run goes on after any of these:
+      · put back return of a result
+      · start artifact first again
+      · move it to a new run: `migrate order-42`
     ");
     let blocked = told().blocked_on::<longer::flow>();
-    assert_eq!(blocked.code(), "H201");
-    insta::assert_snapshot!(blocked, @"
-    run order-42 (flow) is blocked: its history does not fit this program [H201 changed]
+    assert_eq!(blocked.code(), "H203");
+    insta::assert_snapshot!(blocked, @r#"
+    run order-42 (flow) is blocked: its history does not fit this program [H203 inserted]
 
       event 6
-          recorded    return of a result                    program first
-          this code   activity part ~3                      sdk/tests/machine/ends.rs:136:39  program this
+          recorded    return of a result                                    begun by artifact first
+          this code   activity part ~3    sdk/tests/machine/ends.rs:149:39  artifact this
 
-    Nothing was changed. The run goes on when a program is started that decides what was recorded: put it back, or start again the program that recorded it.
-    ");
+    Nothing was changed. The run goes on after any of these:
+      · keep the old path for runs in flight: `if cx.patched("part") { .. }`
+      · start artifact first again
+      · move it to a new run: `migrate order-42`
+    "#);
 }
 
 #[test]
@@ -190,15 +212,22 @@ fn a_return_that_the_history_does_not_have_is_inserted() {
     let blocked = Story::of::<flow>(()).blocked_on::<early::flow>();
     // Dropping what it spawned is the first thing that the history does not have.
     assert_eq!(blocked.code(), "H203");
-    insta::assert_snapshot!(blocked, @"
+    insta::assert_snapshot!(blocked, @r#"
     run order-42 (flow) is blocked: its history does not fit this program [H203 inserted]
 
-      event 3
-          recorded    nothing, it waits                     program first
-          this code   drop ~1                               program this
+      event 3, operation ~1
+          recorded    nothing more    begun by artifact first
+          this code   drop ~1         artifact this
 
-    Nothing was changed. The run goes on when a program is started that does not decide this here: take it out, or start again the program that recorded the history.
-    ");
+      recorded next                    this code asks for
+                                       drop                 ← inserted
+                                       return of a result
+
+    Nothing was changed. The run goes on after any of these:
+      · keep the old path for runs in flight: `if cx.patched("drop") { .. }`
+      · start artifact first again
+      · move it to a new run: `migrate order-42`
+    "#);
 }
 
 #[test]

@@ -338,7 +338,7 @@ fn w102_in_replay_code_that_goes_on_for_ever_is_told_the_difference_and_stopped(
     }
     assert_eq!(
         Story::of::<flow>(()).blocked_on::<endless::flow>().code(),
-        "H201"
+        "H203"
     );
 }
 

@@ -109,9 +109,11 @@ fn h212_a_missing_unit_is_a_gap_at_the_event_that_is_missing() {
     run order-42 (busy) is blocked: its history cannot be read [H212 gap]
 
       event 9
+          begun by artifact first, this is artifact this
           it is missing: event 10 comes next
 
-    Nothing was changed. Keep a copy of the store before anything else. The run goes on when its history can be read again, as after restoring a backup.
+    Nothing was changed. The run goes on after this:
+      · keep a copy of the store before anything else, then restore a backup that has the record
     ");
 }
 

@@ -1,0 +1,176 @@
+//! One side of an incompatibility.
+
+use serde::{Deserialize, Serialize};
+
+use crate::history::{CallSite, Decision, RecordSource};
+use crate::prose::shorten;
+use crate::value::Value;
+
+/// One side of an incompatibility: a decision as the history has it, or as the code asks for it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Side {
+    /// What, as `activity charge_card`.
+    pub what: String,
+    /// The name in it, where it has one: of the activity, of the recorded value, the id of the marker.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The number of the event, where the history has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event: Option<u64>,
+    /// The operation's number, where it is one.
+    #[serde(default)]
+    pub operation: Option<u64>,
+    /// The input or value, where it has one and that is not longer than 16 KiB.
+    #[serde(default)]
+    pub value: Option<Value>,
+    /// Where in the source, where that is known.
+    #[serde(default)]
+    pub site: Option<CallSite>,
+}
+
+/// A marker that does not fit (S36).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MarkerMismatch {
+    /// What the code calls the change.
+    pub id: String,
+    /// The version that the history has; `None`: it has none, which is version 0, the code before the marker.
+    pub recorded: Option<u32>,
+    /// The lowest and the highest version that the code supports; `None`: the code does not ask for the marker.
+    pub supported: Option<(u32, u32)>,
+}
+
+/// The longest value that an error keeps, in bytes: an error is stored, and read by people.
+const MAX_VALUE: usize = 16 << 10;
+/// The same for what comes after the place of the error.
+const MAX_NEXT_VALUE: usize = 1 << 10;
+/// The longest name that an error keeps, in bytes.
+const MAX_NAME: usize = 400;
+
+/// The end of a workflow that returns `Ok`.
+pub(super) const RESULT: &str = "return of a result";
+/// The end of a workflow that returns `Err`.
+pub(super) const ERROR: &str = "return of an error";
+
+impl Side {
+    pub(crate) fn activity(name: &str) -> Self {
+        Self {
+            what: format!("activity {name}"),
+            name: Some(name.to_owned()),
+            ..Self::default()
+        }
+    }
+
+    pub(crate) fn sleep() -> Self {
+        Self::called("sleep")
+    }
+
+    /// The drop of an operation that is open.
+    pub(crate) fn dropped(operation: u64) -> Self {
+        Self {
+            operation: Some(operation),
+            ..Self::called("drop")
+        }
+    }
+
+    pub(crate) fn draw(source: &RecordSource) -> Self {
+        let name = match source {
+            RecordSource::Random | RecordSource::Uuid => None,
+            RecordSource::Named(name) => Some(name.clone()),
+        };
+        Self {
+            what: Self::record(source),
+            name,
+            ..Self::default()
+        }
+    }
+
+    fn called(what: &str) -> Self {
+        Self {
+            what: what.to_owned(),
+            ..Self::default()
+        }
+    }
+
+    pub(crate) fn of(decision: &Decision) -> Self {
+        let side = match decision {
+            Decision::ActivityScheduled {
+                operation,
+                name,
+                input,
+                ..
+            } => Self {
+                operation: Some(*operation),
+                value: Some(input.clone()),
+                ..Self::activity(name)
+            },
+            Decision::TimerStarted { operation, .. } => Self {
+                operation: Some(*operation),
+                ..Self::sleep()
+            },
+            Decision::Recorded { source, .. } => Self::draw(source),
+            Decision::Marker { id, version, .. } => Self {
+                name: Some(id.clone().into_owned()),
+                ..Self::called(&Self::marker(id, *version))
+            },
+            Decision::Dropped { operation } => Self::dropped(*operation),
+            Decision::Completed { value, .. } => Self {
+                value: Some(value.clone()),
+                ..Self::called(RESULT)
+            },
+            Decision::Failed { error, .. } => Self {
+                value: Some(error.clone()),
+                ..Self::called(ERROR)
+            },
+        };
+        Self {
+            site: decision.site().cloned(),
+            ..side
+        }
+    }
+
+    pub(crate) fn marker(id: &str, version: u32) -> String {
+        format!("{} {version}", Self::marker_name(id))
+    }
+
+    pub(crate) fn marker_name(id: &str) -> String {
+        format!("marker \"{}\"", id.escape_debug())
+    }
+
+    pub(crate) fn record(source: &RecordSource) -> String {
+        match source {
+            RecordSource::Random => "random draw".to_owned(),
+            RecordSource::Uuid => "uuid".to_owned(),
+            RecordSource::Named(name) => format!("recorded value \"{}\"", name.escape_debug()),
+        }
+    }
+
+    /// Whether it is the end of the workflow.
+    pub(super) fn is_end(&self) -> bool {
+        self.what == RESULT || self.what == ERROR
+    }
+
+    /// As it stands at the place of the error.
+    pub(crate) fn shortened(self) -> Self {
+        self.within(MAX_VALUE)
+    }
+
+    /// As it stands among what comes after.
+    pub(super) fn brief(self) -> Self {
+        self.within(MAX_NEXT_VALUE)
+    }
+
+    fn within(mut self, bytes: usize) -> Self {
+        let short = |value: &Value| value.as_json().len() <= bytes;
+        self.value = self.value.filter(short);
+        self.what = shorten(self.what, MAX_NAME);
+        self.name = self.name.map(|name| shorten(name, MAX_NAME));
+        if let Some(site) = &mut self.site {
+            for part in [&mut site.file, &mut site.function] {
+                if part.len() > MAX_NAME {
+                    *part = shorten(part.clone().into_owned(), MAX_NAME).into();
+                }
+            }
+        }
+        self
+    }
+}

@@ -1,0 +1,145 @@
+//! The first difference between a history and the code, and what the code asks for after it (S17).
+//!
+//! What was begun stays pending, so the code goes on as far as it does without a result: what it asks for until
+//! then is certain. A value that would have to be made up ends that, since the code may turn on it.
+
+use super::state::State;
+use crate::Blocked;
+use crate::history::Decision;
+use crate::incompatible::{Evidence, Incompatible, IncompatibleKind, LOOKED_AT, Side};
+use crate::value::Difference;
+
+/// What the code goes on to ask for after the first difference.
+pub(super) struct Probe {
+    asked: Vec<Side>,
+    /// Whether what it asks for is still what it would ask for.
+    open: bool,
+}
+
+impl State {
+    /// The code asks for something, and the history has something else or nothing more.
+    pub(super) fn refuse<T>(
+        &mut self,
+        kind: IncompatibleKind,
+        recorded: Option<&Decision>,
+        asked: Side,
+    ) -> Option<T> {
+        if let Some(recorded) = recorded
+            && let Some(error) = self.marker_left(recorded, Some(asked.clone()))
+        {
+            return self.stop(error);
+        }
+        let kind = if recorded.is_none() {
+            IncompatibleKind::Inserted
+        } else {
+            kind
+        };
+        if self.error.is_none() {
+            let mut error = self.mismatch(kind, recorded.map(Side::of), Some(asked.clone()));
+            if let Some(recorded) = &mut error.recorded {
+                recorded.event = Some(error.event);
+            }
+            self.error = Some(Blocked::Incompatible(Box::new(error)));
+            self.probe = Some(Probe {
+                asked: Vec::new(),
+                open: true,
+            });
+            self.note(asked);
+        }
+        None
+    }
+
+    /// Stops the machine; what was wrong first counts.
+    pub(super) fn stop<T>(&mut self, error: Incompatible) -> Option<T> {
+        self.error
+            .get_or_insert(Blocked::Incompatible(Box::new(error)));
+        None
+    }
+
+    /// Notes what the code asks for after the first difference.
+    pub(super) fn note(&mut self, asked: Side) {
+        if let Some(probe) = &mut self.probe
+            && probe.open
+        {
+            if probe.asked.len() < LOOKED_AT {
+                probe.asked.push(asked.shortened());
+            } else {
+                probe.open = false;
+            }
+        }
+    }
+
+    /// The code gets a value that was made up: what it asks for from here on says nothing.
+    pub(super) fn made_up(&mut self) {
+        if let Some(probe) = &mut self.probe {
+            probe.open = false;
+        }
+    }
+
+    /// The error with all that was seen, once the poll is over.
+    pub(super) fn take_error(&mut self) -> Option<Blocked> {
+        let error = self.error.take()?;
+        match (error, self.probe.take()) {
+            (Blocked::Incompatible(error), Some(probe)) => {
+                Some(Blocked::Incompatible(Box::new(self.told(*error, probe))))
+            }
+            (error, _) => Some(error),
+        }
+    }
+
+    /// The code waits, or has ended, and the unit has `left` and more.
+    pub(super) fn left(&mut self, kind: IncompatibleKind, left: &Decision) -> Blocked {
+        let mut error = self.mismatch(kind, Some(Side::of(left)), None);
+        if let Some(recorded) = &mut error.recorded {
+            recorded.event = Some(error.event);
+        }
+        let probe = Probe {
+            asked: Vec::new(),
+            open: true,
+        };
+        Blocked::Incompatible(Box::new(self.told(error, probe)))
+    }
+
+    fn told(&self, error: Incompatible, probe: Probe) -> Incompatible {
+        let mut evidence = Evidence {
+            asked: probe.asked,
+            asked_all: probe.open,
+            ..Evidence::default()
+        };
+        evidence.recorded.extend(error.recorded.clone());
+        let event = error.event.saturating_add(1);
+        let rest = self.expected.iter().flatten().take(LOOKED_AT - 1);
+        let rest = (event..).zip(rest).map(|(event, decision)| Side {
+            event: Some(event),
+            ..Side::of(decision).shortened()
+        });
+        evidence.recorded.extend(rest);
+        evidence.in_unit = evidence.recorded.len();
+        error.told_from(evidence)
+    }
+
+    pub(super) fn mismatch(
+        &self,
+        kind: IncompatibleKind,
+        recorded: Option<Side>,
+        asked: Option<Side>,
+    ) -> Incompatible {
+        let difference = match (kind, &recorded, &asked) {
+            (
+                IncompatibleKind::ChangedInput,
+                Some(Side { value: Some(a), .. }),
+                Some(Side { value: Some(b), .. }),
+            ) => a.difference(b),
+            _ => None,
+        };
+        let (run, event) = (self.run_text(), self.event());
+        let mut error = Incompatible::found(kind, run, self.workflow, event, String::new());
+        error.detail = None;
+        error.recorded = recorded.map(Side::shortened);
+        error.asked = asked.map(Side::shortened);
+        error.difference = difference.map(Difference::shortened);
+        error.started_version = self.started_version;
+        error.version = self.graph.version;
+        error.between(&self.started_by, &self.artifact)
+    }
+}
