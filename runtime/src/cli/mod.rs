@@ -55,7 +55,7 @@ use perennial::RunKey;
 use crate::Builder;
 
 pub use check::{Check, CheckOptions, CheckState, Checked, check};
-pub use plan::{Because, Plan, PlanOptions, Recorded, Server, Uncovered, plan};
+pub use plan::{Because, Part, Plan, PlanOptions, Recorded, Server, Uncovered, plan};
 pub use source::SourceError;
 pub use unblock::{UnblockError, Unblocked};
 
@@ -263,6 +263,12 @@ fn apart<T: Send>(code: impl FnOnce() -> Result<T, SourceError> + Send) -> Resul
             Err(payload) => std::panic::resume_unwind(payload),
         }
     })
+}
+
+/// `1 run`, `2 runs`.
+fn count(count: u64, one: &str) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{count} {one}{ending}")
 }
 
 /// What a workflow says when it panics in a replay is in the error, once for all runs that it happens to.

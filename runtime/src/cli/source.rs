@@ -227,7 +227,10 @@ pub(super) fn histories(folder: &Path) -> Result<Vec<PathBuf>, SourceError> {
     for entry in walk {
         let entry = entry.map_err(|error| SourceError::Io {
             what: format!("reading the folder {}", folder.display()),
-            error: error.to_string(),
+            error: match error.io_error() {
+                Some(error) => error.to_string(),
+                None => error.to_string(),
+            },
         })?;
         let path = entry.path();
         if !entry.file_type().is_dir() && (ends_in(path, "json") || ends_in(path, "jsonl")) {

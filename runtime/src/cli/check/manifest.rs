@@ -6,13 +6,17 @@ use perennial::CalleeKind;
 
 use super::{Check, CheckState};
 use crate::builder::Builder;
+use crate::cli::count;
 
 const NAME: &str = "manifest";
 
 pub(super) fn check(builder: &Builder) -> Check {
     let registry = &builder.registry;
-    let (workflows, activities) = (registry.workflows.len(), registry.activities.len());
-    let summary = format!("{workflows} workflows, {activities} activities");
+    let workflows = count(registry.workflows.len() as u64, "workflow");
+    let summary = match registry.activities.len() {
+        1 => format!("{workflows}, 1 activity"),
+        activities => format!("{workflows}, {activities} activities"),
+    };
     let mut check = match builder.check() {
         Ok(()) => Check::new(NAME, CheckState::Well, summary),
         Err(incomplete) => {

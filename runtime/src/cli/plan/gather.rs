@@ -1,12 +1,13 @@
 //! Puts together what was found of many runs: those with the same error are one entry, however many they are.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use perennial::value::Value;
 use perennial::{Blocked, IncompatibleKind, Side, Timestamp};
 
 use super::serve::servers;
-use super::{Plan, Recorded, Server, Uncovered};
+use super::{Part, Plan, Recorded, Uncovered};
 use crate::cli::judge::{Evidence, Finding, Judged, Told};
 use crate::manifest::Manifest;
 use crate::store::ProgramRecord;
@@ -38,13 +39,16 @@ struct Place {
     detail: Option<String>,
 }
 
-#[derive(Clone, Debug)]
+/// Runs that do not fit at one place, and of which the same is known.
+#[derive(Debug)]
 struct Group {
+    /// The number of the first among all that were found.
+    first: u64,
     kind: Option<String>,
-    count: u64,
-    runs: Vec<String>,
     error: String,
     details: Option<Value>,
+    count: u64,
+    runs: Vec<String>,
 }
 
 impl Gathered {
@@ -60,15 +64,27 @@ impl Gathered {
         place: Place,
         evidence: Evidence,
         run: String,
-        group: impl FnOnce() -> Group,
+        error: impl FnOnce() -> (Option<String>, String, Option<Value>),
     ) {
+        self.open += 1;
         let full = self.groups.len() >= ERRORS;
         let key = (place, evidence);
         if full && !self.groups.contains_key(&key) {
             self.more += 1;
             return;
         }
-        let group = self.groups.entry(key).or_insert_with(group);
+        let first = self.open;
+        let group = self.groups.entry(key).or_insert_with(|| {
+            let (kind, error, details) = error();
+            Group {
+                first,
+                kind,
+                error,
+                details,
+                count: 0,
+                runs: Vec::new(),
+            }
+        });
         group.count += 1;
         if group.runs.len() < self.ids {
             group.runs.push(run);
@@ -77,17 +93,8 @@ impl Gathered {
 
     /// All of it, for `artifact`.
     pub(super) fn plan(self, artifact: &str, source: String) -> Plan {
-        let Self {
-            ids,
-            ended,
-            open,
-            covered,
-            freed,
-            more,
-            groups,
-            programs,
-        } = self;
-        let mut recorded: Vec<_> = programs
+        let mut recorded: Vec<_> = self
+            .programs
             .iter()
             .filter(|(name, _)| *name != artifact)
             .map(|(name, (at, _))| Recorded {
@@ -96,54 +103,63 @@ impl Gathered {
                 serves: 0,
             })
             .collect();
-        recorded.sort_by_key(|program| std::cmp::Reverse(program.at));
-        let mut merged: BTreeMap<(Place, Vec<Server>), Group> = BTreeMap::new();
-        for ((place, evidence), group) in groups {
-            let served_by = servers(&evidence, artifact, &programs);
-            for server in &served_by {
-                let known = recorded.iter_mut();
-                known
-                    .filter(|known| known.artifact == server.artifact)
-                    .for_each(|known| known.serves += group.count);
-            }
-            match merged.entry((place, served_by)) {
-                std::collections::btree_map::Entry::Vacant(entry) => {
-                    entry.insert(group);
-                }
-                std::collections::btree_map::Entry::Occupied(mut entry) => {
-                    let merged = entry.get_mut();
-                    merged.count += group.count;
-                    let room = ids.saturating_sub(merged.runs.len());
-                    merged.runs.extend(group.runs.into_iter().take(room));
-                }
-            }
+        recorded.sort_by_key(|program| Reverse(program.at));
+        let mut places: BTreeMap<Place, Vec<(Evidence, Group)>> = BTreeMap::new();
+        for ((place, evidence), group) in self.groups {
+            places.entry(place).or_default().push((evidence, group));
         }
-        let mut uncovered: Vec<_> = merged
-            .into_iter()
-            .map(|((place, served_by), group)| Uncovered {
+        let mut uncovered = Vec::new();
+        for (place, mut groups) in places {
+            groups.sort_by_key(|(_, group)| group.first);
+            let mut parts: Vec<Part> = Vec::new();
+            for (evidence, group) in &groups {
+                let served_by = servers(evidence, artifact, &self.programs);
+                for server in &served_by {
+                    let known = recorded.iter_mut();
+                    known
+                        .filter(|known| known.artifact == server.artifact)
+                        .for_each(|known| known.serves += group.count);
+                }
+                let mut known = parts.iter_mut();
+                match known.find(|part| part.served_by == served_by) {
+                    Some(part) => {
+                        part.count += group.count;
+                        let room = self.ids.saturating_sub(part.runs.len());
+                        part.runs.extend(group.runs.iter().take(room).cloned());
+                    }
+                    None => parts.push(Part {
+                        count: group.count,
+                        runs: group.runs.clone(),
+                        served_by,
+                    }),
+                }
+            }
+            // Those that nobody can serve come first, then those of which there are most.
+            parts.sort_by_key(|part| (!part.served_by.is_empty(), Reverse(part.count)));
+            let Some((_, first)) = groups.into_iter().next() else {
+                continue;
+            };
+            uncovered.push(Uncovered {
                 workflow: place.workflow,
                 code: place.code,
-                kind: group.kind,
-                count: group.count,
-                runs: group.runs,
-                served_by,
-                error: group.error,
-                details: group.details,
-            })
-            .collect();
-        // Those that nobody can serve come first, then those of which there are most.
-        uncovered
-            .sort_by_key(|entry| (!entry.served_by.is_empty(), std::cmp::Reverse(entry.count)));
+                kind: first.kind,
+                count: parts.iter().map(|part| part.count).sum(),
+                parts,
+                error: first.error,
+                details: first.details,
+            });
+        }
+        uncovered.sort_by_key(|entry| (entry.lost() == 0, Reverse(entry.count)));
         Plan {
             format: 1,
             artifact: artifact.to_owned(),
             source,
-            ended,
-            open,
-            covered,
-            freed,
+            ended: self.ended,
+            open: self.open,
+            covered: self.covered,
+            freed: self.freed,
             uncovered,
-            more,
+            more: self.more,
             programs: recorded,
         }
     }
@@ -160,50 +176,39 @@ impl Told for Gathered {
         } = judged;
         let run = run.to_string();
         match finding {
-            Finding::Ended => {
-                self.ended += 1;
-                return;
-            }
+            Finding::Ended => self.ended += 1,
             Finding::Fits { .. } => {
                 self.open += 1;
                 self.covered += 1;
                 self.freed += u64::from(blocked);
-                return;
             }
             Finding::Blocked(error) => {
-                self.open += 1;
                 let place = Place::of(&evidence.workflow, &error);
                 let kind = match &error {
                     Blocked::Incompatible(error) => Some(error.kind.name().to_owned()),
                     _ => None,
                 };
-                self.uncovered(place, evidence, run, || Group {
-                    kind,
-                    count: 0,
-                    runs: Vec::new(),
-                    error: error.to_string(),
-                    details: Value::encode(&error).ok(),
+                self.uncovered(place, evidence, run, || {
+                    (kind, error.to_string(), Value::encode(&error).ok())
                 });
             }
             Finding::Withheld => {
-                self.open += 1;
                 let place = Place::bare(&evidence.workflow, "unfit");
                 let error = format!(
                     "the history fits this program, but a program of the same name was found unfit for the run, \
                      so that this one would not try\n\n\
-                     help: give this program another name (the default is a digest of the executable), or \
-                     `perennial unblock {run}` while nothing uses the store"
+                     help: give this program another name (the default is a digest of the executable), or call it \
+                     with `perennial unblock {run}` while nothing uses the store"
                 );
-                self.uncovered(place, evidence, run, || Group::bare(error));
+                self.uncovered(place, evidence, run, || (None, error, None));
             }
             Finding::Partial(problems) => {
-                self.open += 1;
                 let place = Place::bare("", "partial");
                 let error = format!(
                     "not all of the run is there: the salvage that wrote this export could not read {}",
                     problems.join("; ")
                 );
-                self.uncovered(place, evidence, run, || Group::bare(error));
+                self.uncovered(place, evidence, run, || (None, error, None));
             }
         }
     }
@@ -212,18 +217,6 @@ impl Told for Gathered {
         let manifest = Manifest::from_value(&program.manifest);
         self.programs
             .insert(program.artifact, (program.at, manifest));
-    }
-}
-
-impl Group {
-    fn bare(error: String) -> Self {
-        Self {
-            kind: None,
-            count: 0,
-            runs: Vec::new(),
-            error,
-            details: None,
-        }
     }
 }
 

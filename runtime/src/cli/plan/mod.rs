@@ -80,14 +80,24 @@ pub struct Uncovered {
     pub kind: Option<String>,
     /// How many runs.
     pub count: u64,
-    /// The first of them.
-    pub runs: Vec<String>,
-    /// The recorded programs that can serve them, the best one first.
-    pub served_by: Vec<Server>,
+    /// The runs, those together that the same programs can serve. Those that none can serve come first.
+    pub parts: Vec<Part>,
     /// The error of the first run, as it would be blocked with.
     pub error: String,
     /// All fields of that error.
     pub details: Option<Value>,
+}
+
+/// Uncovered runs that the same programs can serve.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Part {
+    /// How many.
+    pub count: u64,
+    /// The first of them.
+    pub runs: Vec<String>,
+    /// The recorded programs that can serve them, the best one first; empty: none is known.
+    pub served_by: Vec<Server>,
 }
 
 /// A program that can serve runs.
@@ -120,10 +130,19 @@ pub enum Because {
 pub struct Recorded {
     /// Its name.
     pub artifact: String,
-    /// When it was started last.
+    /// When that was recorded.
     pub at: perennial::Timestamp,
     /// How many of the runs that are uncovered it can serve.
     pub serves: u64,
+}
+
+impl Uncovered {
+    /// How many of the runs no recorded program can serve.
+    #[must_use]
+    pub fn lost(&self) -> u64 {
+        let lost = self.parts.iter().filter(|part| part.served_by.is_empty());
+        lost.map(|part| part.count).sum()
+    }
 }
 
 impl Plan {

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use super::{Because, Plan, Server, Uncovered};
+use super::{Because, Part, Plan, Server, Uncovered};
+use crate::cli::count as counted;
 
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -19,41 +20,42 @@ impl fmt::Display for Plan {
             ..
         } = self;
         writeln!(f, "plan for the program {artifact} over {source}\n")?;
+        let has = if *ended == 1 { "has" } else { "have" };
+        let runs = if *open == 1 { "run" } else { "runs" };
         writeln!(
             f,
-            "  {open:>7} open {}; {ended} have ended and were not looked at",
-            runs(*open)
+            "  {open:>7} open {runs}; {ended} {has} ended and were not looked at"
         )?;
         if *open > 0 {
-            write!(f, "  {covered:>7} fit this program")?;
-            match freed {
-                0 => writeln!(f)?,
-                freed => writeln!(f, ", {freed} of them blocked until now")?,
-            }
+            let freed = match freed {
+                0 => String::new(),
+                freed => format!(", {freed} of them blocked until now"),
+            };
+            writeln!(
+                f,
+                "  {covered:>7} {} this program{freed}",
+                verb(*covered, "fits", "fit")
+            )?;
         }
-        let (served, lost): (Vec<_>, Vec<_>) = uncovered
-            .iter()
-            .partition(|entry| !entry.served_by.is_empty());
-        let sum = |entries: &[&Uncovered]| entries.iter().map(|entry| entry.count).sum::<u64>();
+        let lost: u64 = uncovered.iter().map(Uncovered::lost).sum();
+        let all: u64 = uncovered.iter().map(|entry| entry.count).sum();
         for (count, what) in [
+            (lost, "fit this program, nor any other that is recorded"),
             (
-                sum(&lost),
-                "do not fit this program, nor any other that is recorded",
-            ),
-            (
-                sum(&served),
-                "do not fit this program; another one that is recorded can serve them",
+                all - lost,
+                "fit this program, but can be served by another one that is recorded",
             ),
             (
                 *more,
-                "do not fit this program, in further places that are not listed",
+                "fit this program, in further places that are not listed",
             ),
         ] {
             if count > 0 {
-                writeln!(f, "  {count:>7} {what}")?;
+                let not = verb(count, "does not", "do not");
+                writeln!(f, "  {count:>7} {not} {what}")?;
             }
         }
-        for entry in lost.iter().chain(&served) {
+        for entry in uncovered {
             writeln!(f, "\n{entry}")?;
         }
         if !programs.is_empty() && !self.covers_all() {
@@ -62,7 +64,7 @@ impl fmt::Display for Plan {
             for program in programs {
                 writeln!(
                     f,
-                    "  {:width$}  started {}, can serve {} of those runs",
+                    "  {:width$}  recorded {}, can serve {} of those runs",
                     program.artifact,
                     program.at,
                     program.serves,
@@ -77,8 +79,8 @@ impl fmt::Display for Plan {
                 f,
                 "\n{count} of {open} open runs {} not covered: deployed as it is, this program would leave {} blocked\n\n\
                  help: change the program so that it covers them, or keep one running that does until they have ended",
-                if count == 1 { "is" } else { "are" },
-                if count == 1 { "it" } else { "them" },
+                verb(count, "is", "are"),
+                verb(count, "it", "them"),
             ),
         }
     }
@@ -91,8 +93,7 @@ impl fmt::Display for Uncovered {
             code,
             kind,
             count,
-            runs: named,
-            served_by,
+            parts,
             error,
             ..
         } = self;
@@ -103,21 +104,12 @@ impl fmt::Display for Uncovered {
         let kind = kind.as_ref().map(|kind| format!(" {kind}"));
         writeln!(
             f,
-            "── {count} {}{of}: {code}{} ──",
-            runs(*count),
+            "── {}{of}: {code}{} ──",
+            counted(*count, "run"),
             kind.unwrap_or_default()
         )?;
-        let more = count.saturating_sub(named.len() as u64);
-        let mut list = named.join(", ");
-        if more > 0 && !list.is_empty() {
-            list.push_str(&format!(" and {more} more"));
-        }
-        if !list.is_empty() {
-            writeln!(f, "runs: {list}")?;
-        }
-        if !served_by.is_empty() {
-            let servers: Vec<_> = served_by.iter().map(Server::to_string).collect();
-            writeln!(f, "served by: {}", servers.join(", "))?;
+        for part in parts {
+            writeln!(f, "{part}")?;
         }
         let many = if *count > 1 {
             "the first of them: "
@@ -128,17 +120,45 @@ impl fmt::Display for Uncovered {
     }
 }
 
-impl fmt::Display for Server {
+impl fmt::Display for Part {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let because = match self.because {
-            Because::Began => "it began them",
-            Because::SameStructure => "it has the structure that they began with",
-            Because::Untried => "as far as is known",
-        };
-        write!(f, "{} ({because})", self.artifact)
+        let Self {
+            count,
+            runs,
+            served_by,
+        } = self;
+        let more = count.saturating_sub(runs.len() as u64);
+        match (&*runs.join(", "), more) {
+            ("", _) => f.write_str(&counted(*count, "run"))?,
+            (runs, 0) => f.write_str(runs)?,
+            (runs, more) => write!(f, "{runs} and {more} more")?,
+        }
+        if served_by.is_empty() {
+            return write!(
+                f,
+                ": no recorded program can serve {}",
+                verb(*count, "it", "them")
+            );
+        }
+        let servers = served_by.iter().map(|server| because(server, *count));
+        let servers: Vec<_> = servers.collect();
+        write!(f, ": can be served by {}", servers.join("; "))
     }
 }
 
-fn runs(count: u64) -> &'static str {
-    if count == 1 { "run" } else { "runs" }
+/// What speaks for a program that can serve so many runs.
+fn because(server: &Server, count: u64) -> String {
+    let Server { artifact, because } = server;
+    let them = verb(count, "it", "them");
+    match because {
+        Because::Began => format!("{artifact}, which began {them}"),
+        Because::SameStructure => {
+            format!("{artifact}, of the same structure as the one that began {them}")
+        }
+        Because::Untried => format!("{artifact}, as far as is known"),
+    }
+}
+
+fn verb<'a>(count: u64, one: &'a str, many: &'a str) -> &'a str {
+    if count == 1 { one } else { many }
 }
