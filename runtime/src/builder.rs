@@ -113,9 +113,9 @@ const KEEP_IDS: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 #[derive(Debug)]
 #[must_use = "a runtime does nothing until `start` is called and awaited"]
 pub struct Builder {
-    store: StoreSource,
-    durability: Durability,
-    registry: Registry,
+    pub(crate) store: StoreSource,
+    pub(crate) durability: Durability,
+    pub(crate) registry: Registry,
     states: States,
     clock: Arc<dyn Clock>,
     artifact: Option<String>,
@@ -246,8 +246,15 @@ impl Builder {
         Manifest::of(&self.registry, &self.artifact_name())
     }
 
-    fn artifact_name(&self) -> String {
+    /// Its name, which takes reading the executable where none was given.
+    pub(crate) fn artifact_name(&self) -> String {
         self.artifact.clone().unwrap_or_else(executable_digest)
+    }
+
+    /// Whether nothing is missing.
+    #[cfg(feature = "cli")]
+    pub(crate) fn check(&self) -> Result<(), Incomplete> {
+        self.registry.check(&self.states)
     }
 
     /// Checks that nothing is missing, opens the store, and goes on with all runs that have something to do.
@@ -267,8 +274,8 @@ impl Builder {
             artifact,
             settings,
         } = self;
+        registry.check(&states).map_err(StartupError::Incomplete)?;
         registry.states = Arc::new(states);
-        registry.check().map_err(StartupError::Incomplete)?;
         // Found now, and not when the first run is blocked.
         if let Some(size) = artifact
             .as_ref()

@@ -10,6 +10,8 @@
 
 mod activity;
 mod builder;
+#[cfg(feature = "cli")]
+pub mod cli;
 mod client;
 mod clock;
 mod engine;

@@ -10,6 +10,7 @@ use perennial::{
 use serde::{Deserialize, Serialize};
 
 use crate::registry::Registry;
+use crate::store::MAX_TEXT_BYTES;
 
 /// The number of the form that manifests have here.
 const FORMAT: u64 = 1;
@@ -205,6 +206,27 @@ impl Manifest {
     #[must_use]
     pub fn to_value(&self) -> Value {
         Value::encode(self).unwrap_or_else(|_| Value::null())
+    }
+
+    /// As a store keeps it, which takes texts up to a length: schemas are told only where there is room.
+    pub(crate) fn to_record(&self) -> Value {
+        let whole = self.to_value();
+        if whole.as_json().len() <= MAX_TEXT_BYTES {
+            return whole;
+        }
+        let mut bare = self.clone();
+        let of_workflows = bare
+            .workflows
+            .iter_mut()
+            .map(|workflow| &mut workflow.types);
+        let of_activities = bare
+            .activities
+            .iter_mut()
+            .map(|activity| &mut activity.types);
+        of_workflows
+            .chain(of_activities)
+            .for_each(|types| *types = TypeManifests::default());
+        bare.to_value()
     }
 
     /// The manifest that a value holds; `None` where it is none, or one of newer software that may mean

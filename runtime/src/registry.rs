@@ -1,11 +1,13 @@
 //! What a program can run, and whether that is complete.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
-use perennial::value::{EncodeError, Value};
-use perennial::{ActivityDefinition, CalleeKind, States, WorkflowDefinition};
+use perennial::{
+    ActivityDefinition, Blocked, CalleeKind, Incompatible, IncompatibleKind, RunKey, States,
+    WorkflowDefinition,
+};
 use rustc_hash::FxBuildHasher;
 use strsim::levenshtein;
 
@@ -41,7 +43,7 @@ impl Registry {
     }
 
     /// Checks that all that is known to be needed is there.
-    pub(crate) fn check(&self) -> Result<(), Incomplete> {
+    pub(crate) fn check(&self, states: &States) -> Result<(), Incomplete> {
         let mut incomplete = Incomplete::default();
         for (what, name) in &self.twice {
             incomplete.twice.push(format!("{what} `{name}`"));
@@ -60,7 +62,7 @@ impl Registry {
         for activity in self.activities.values() {
             for state in (activity.states)()
                 .iter()
-                .filter(|state| !self.states.has(state))
+                .filter(|state| !states.has(state))
             {
                 let names = incomplete
                     .states
@@ -81,25 +83,47 @@ impl Registry {
         }
     }
 
-    /// What the program called `artifact` can run.
-    pub(crate) fn manifest(&self, artifact: &str) -> Result<Value, EncodeError> {
-        let sorted = |names: &mut dyn Iterator<Item = &&'static str>| {
-            names.copied().collect::<BTreeSet<_>>()
-        };
-        Value::encode(&serde_json::json!({
-            "artifact": artifact,
-            "workflows": sorted(&mut self.workflows.keys()),
-            "activities": sorted(&mut self.activities.keys()),
-        }))
-    }
-
     pub(crate) fn closest_workflow(&self, name: &str) -> Option<String> {
         closest(name, self.workflows.keys().copied())
     }
 
-    pub(crate) fn closest_activity(&self, name: &str) -> Option<String> {
-        closest(name, self.activities.keys().copied())
+    /// That the program lacks the workflow of a run.
+    pub(crate) fn no_workflow(&self, run: &RunKey, workflow: &str, artifact: &str) -> Blocked {
+        let near = near(self.closest_workflow(workflow));
+        let detail = format!("no workflow `{workflow}` is registered in this program{near}");
+        not_registered(run, workflow, 1, detail, artifact)
     }
+
+    /// That the program lacks an activity, which the run asked for with this event.
+    pub(crate) fn no_activity(
+        &self,
+        run: &RunKey,
+        workflow: &str,
+        event: u64,
+        name: &str,
+        artifact: &str,
+    ) -> Blocked {
+        let near = near(closest(name, self.activities.keys().copied()));
+        let detail = format!("no activity `{name}` is registered in this program{near}");
+        not_registered(run, workflow, event, detail, artifact)
+    }
+}
+
+fn near(name: Option<String>) -> String {
+    name.map(|name| format!("; there is one called `{name}`"))
+        .unwrap_or_default()
+}
+
+fn not_registered(
+    run: &RunKey,
+    workflow: &str,
+    event: u64,
+    detail: String,
+    artifact: &str,
+) -> Blocked {
+    let kind = IncompatibleKind::NotRegistered;
+    let error = Incompatible::found(kind, run, workflow, event, detail);
+    Blocked::Incompatible(Box::new(error.between("", artifact)))
 }
 
 /// What a program lacks.

@@ -239,6 +239,18 @@ impl fmt::Display for RunKey {
     }
 }
 
+/// As it is written: `order-42`, or `namespace/order-42` outside the default namespace.
+impl FromStr for RunKey {
+    type Err = InvalidId;
+
+    fn from_str(text: &str) -> Result<Self, InvalidId> {
+        Ok(match text.split_once('/') {
+            Some((namespace, run)) => Self::new(Namespace::new(namespace)?, RunId::new(run)?),
+            None => Self::new(Namespace::default(), RunId::new(text)?),
+        })
+    }
+}
+
 /// An operation of a run, written `<run>~<number>`: safe in URLs and shells. Numbers start at 1 and are
 /// counted on over the generations of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -288,6 +300,10 @@ mod tests {
             assert_eq!(RunId::new(text).unwrap().as_str(), text);
         }
         assert_eq!("order-42~7".parse::<OperationId>().unwrap().number, 7);
+        for text in ["order-42", "shop/order-42"] {
+            assert_eq!(text.parse::<RunKey>().unwrap().to_string(), text);
+        }
+        assert!("shop/a/b".parse::<RunKey>().is_err());
     }
 
     #[test]

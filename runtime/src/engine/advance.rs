@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use perennial::history::{Decision, Observation, Unit};
 use perennial::machine::{Machine, Step, WARN_EVENTS};
-use perennial::{Blocked, Incompatible, IncompatibleKind, RunKey, Timestamp};
+use perennial::{Blocked, RunKey, Timestamp};
 
 use super::message::Ended;
 use super::run::{After, Input, Open, Progress, Run, Stage, settles};
@@ -193,19 +193,8 @@ pub(super) fn observe(
 }
 
 pub(super) fn not_registered(shared: &Shared, run: &Run, event: u64, name: &str) -> Blocked {
-    let near = shared.registry.closest_activity(name);
-    let near = near
-        .map(|near| format!("; there is one called `{near}`"))
-        .unwrap_or_default();
-    let detail = format!("no activity `{name}` is registered in this program{near}");
-    let error = Incompatible::found(
-        IncompatibleKind::NotRegistered,
-        &run.key,
-        &run.workflow,
-        event,
-        detail,
-    );
-    Blocked::Incompatible(Box::new(error.between("", &shared.artifact)))
+    let (registry, artifact) = (&shared.registry, &shared.artifact);
+    registry.no_activity(&run.key, &run.workflow, event, name, artifact)
 }
 
 /// Puts what a unit decided into the next commit and what follows it.

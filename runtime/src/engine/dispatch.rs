@@ -148,7 +148,7 @@ impl Shard {
         if let Some(open) = run.tasks.get_mut(&operation) {
             open.progress = Progress::Idle;
         }
-        match unreadable_history(key, run, error) {
+        match unreadable_history(key, &run.workflow, run.sequence, error) {
             None => self.fail(error.clone().into()),
             Some(blocked) if !run.is_late(operation) => self.block(key, &blocked),
             // Nobody waits for it, so it blocks nobody. The next process tries again.

@@ -38,6 +38,8 @@ use crate::clock::Clock;
 use crate::registry::Registry;
 use crate::store::{Owner, Remains, Store, StoreError};
 
+#[cfg(feature = "cli")]
+pub(crate) use open::{entropy, unreadable_history};
 pub(crate) use retention::SLICE;
 pub use reuse::Reuse;
 

@@ -85,7 +85,7 @@ fn first_operation(store: &dyn Store, run: &RunKey, head: &Head) -> Result<u64, 
 }
 
 /// Where draws come from.
-pub(super) fn entropy() -> Entropy {
+pub(crate) fn entropy() -> Entropy {
     Box::new(|| match getrandom::u64() {
         Ok(number) => number,
         Err(error) => panic!("the system has no random numbers to give: {error}"),
@@ -233,23 +233,9 @@ impl Shard {
             return;
         };
         let Some(definition) = self.shared.registry.workflows.get(run.workflow.as_str()) else {
-            let near = self.shared.registry.closest_workflow(&run.workflow);
-            let near = near
-                .map(|name| format!("; there is one called `{name}`"))
-                .unwrap_or_default();
-            let detail = format!(
-                "no workflow `{}` is registered in this program{near}",
-                run.workflow
-            );
-            let error = Incompatible::found(
-                IncompatibleKind::NotRegistered,
-                key,
-                &run.workflow,
-                1,
-                detail,
-            );
-            let error = error.between("", &self.shared.artifact);
-            return self.block(key, &Blocked::Incompatible(Box::new(error)));
+            let (registry, artifact) = (&self.shared.registry, &self.shared.artifact);
+            let error = registry.no_workflow(key, &run.workflow, artifact);
+            return self.block(key, &error);
         };
         run.machine = Some(Machine::new(*definition, &self.shared.artifact, entropy()).into());
         run.stage = Stage::Replaying {
@@ -276,7 +262,8 @@ impl Shard {
         let units = match self.shared.store.history(key, run.generation, from, slice) {
             Ok(units) => units,
             Err(error) => {
-                let Some(error) = unreadable_history(key, run, &error) else {
+                let Some(error) = unreadable_history(key, &run.workflow, run.sequence, &error)
+                else {
                     return self.fail(error.into());
                 };
                 return self.block(key, &error);
@@ -307,7 +294,7 @@ impl Shard {
                     expected: from,
                     found: None,
                 };
-                if let Some(error) = unreadable_history(key, run, &gap) {
+                if let Some(error) = unreadable_history(key, &run.workflow, run.sequence, &gap) {
                     self.block(key, &error);
                 }
             }
@@ -317,7 +304,12 @@ impl Shard {
 }
 
 /// A history that cannot be read blocks its run and no other; `None` when the store itself failed.
-pub(super) fn unreadable_history(key: &RunKey, run: &Run, error: &StoreError) -> Option<Blocked> {
+pub(crate) fn unreadable_history(
+    key: &RunKey,
+    workflow: &str,
+    sequence: u64,
+    error: &StoreError,
+) -> Option<Blocked> {
     let (kind, event, detail) = match error {
         StoreError::Damaged { place, problem } => {
             let kind = match problem {
@@ -325,11 +317,11 @@ pub(super) fn unreadable_history(key: &RunKey, run: &Run, error: &StoreError) ->
                 RecordError::UnknownKind { .. } => IncompatibleKind::UnknownEvent,
                 _ => IncompatibleKind::Damaged,
             };
-            (kind, run.sequence, format!("{place}: {problem}"))
+            (kind, sequence, format!("{place}: {problem}"))
         }
         StoreError::Gap { expected, .. } => (IncompatibleKind::Gap, *expected, error.to_string()),
         _ => return None,
     };
-    let error = Incompatible::found(kind, key, &run.workflow, event, detail);
+    let error = Incompatible::found(kind, key, workflow, event, detail);
     Some(Blocked::Incompatible(Box::new(error)))
 }

@@ -3,6 +3,7 @@
 use std::sync::mpsc::sync_channel;
 
 use crate::clock::Clock;
+use crate::manifest::Manifest;
 use crate::registry::Registry;
 use crate::store::{ProgramRecord, Store, StoreError};
 
@@ -16,13 +17,7 @@ pub(super) fn record(
     registry: &Registry,
     clock: &dyn Clock,
 ) -> Result<(), StoreError> {
-    let manifest = match registry.manifest(artifact) {
-        Ok(manifest) => manifest,
-        Err(error) => {
-            tracing::warn!("what this program can run is not noted in the store: {error}");
-            return Ok(());
-        }
-    };
+    let manifest = Manifest::of(registry, artifact).to_record();
     let mut noted = or_logged(store.programs())?.into_iter().flatten();
     let stands =
         |program: ProgramRecord| program.artifact == artifact && program.manifest == manifest;

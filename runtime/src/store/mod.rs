@@ -21,7 +21,7 @@ mod program;
 mod purge;
 mod restore;
 mod rules;
-mod runs;
+pub(crate) mod runs;
 pub mod sled;
 
 pub use census::{Census, Standing};

@@ -8,7 +8,7 @@ use super::contract::{Head, ListQuery, Store};
 const PAGE: usize = 1_000;
 
 /// Visits each run once, in the order of namespaces and ids. Runs that come meanwhile may be among them.
-pub(super) fn each<E: From<StoreError>>(
+pub(crate) fn each<E: From<StoreError>>(
     store: &dyn Store,
     mut visit: impl FnMut(RunKey, Head) -> Result<(), E>,
 ) -> Result<(), E> {

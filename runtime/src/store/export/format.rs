@@ -2,7 +2,7 @@
 
 use perennial::history::Unit;
 use perennial::value::Digest;
-use perennial::{Namespace, RunId, RunKey, Timestamp};
+use perennial::{RunKey, Timestamp};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::store::purge::Purged;
@@ -106,7 +106,7 @@ pub(super) struct Read {
 
 /// What a line says of a run.
 #[derive(Debug)]
-pub(super) enum Content {
+pub(crate) enum Content {
     Head(Box<Head>),
     Partial(Box<Partial>),
     Task(Box<Task>),
@@ -183,10 +183,10 @@ pub struct Counts {
 
 /// A run that is not whole: what is wrong with it, in words. Its other lines hold what could be read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(in crate::store) struct Partial {
+pub(crate) struct Partial {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::store) head: Option<HeadText>,
-    pub(in crate::store) problems: Vec<String>,
+    pub(crate) problems: Vec<String>,
 }
 
 /// A count that is not written, as in exports of before there was one.
@@ -195,7 +195,7 @@ fn is_none(count: &u64) -> bool {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Timer {
+pub(crate) struct Timer {
     pub(super) operation: u64,
     pub(super) deadline: Timestamp,
 }
@@ -213,22 +213,16 @@ impl Serialize for RunText {
 impl<'de> Deserialize<'de> for RunText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        let (namespace, id) = match text.split_once('/') {
-            Some((namespace, id)) => (Namespace::new(namespace), id),
-            None => (Ok(Namespace::default()), &text[..]),
-        };
-        let invalid = |_| serde::de::Error::custom("it does not name a run");
-        Ok(Self(RunKey::new(
-            namespace.map_err(invalid)?,
-            RunId::new(id).map_err(invalid)?,
-        )))
+        let run = text.parse();
+        run.map(Self)
+            .map_err(|_| serde::de::Error::custom("it does not name a run"))
     }
 }
 
 /// A head as the file holds it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(in crate::store) struct HeadText(#[serde(with = "HeadFields")] pub(in crate::store) Head);
+pub(crate) struct HeadText(#[serde(with = "HeadFields")] pub(in crate::store) Head);
 
 /// A head, field by field: what the file holds does not change with the names in the code.
 #[derive(Serialize, Deserialize)]

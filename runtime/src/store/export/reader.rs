@@ -65,7 +65,7 @@ enum Before {
 
 /// What comes next in an export.
 #[derive(Debug)]
-pub(super) enum Step {
+pub(crate) enum Step {
     /// A program that has had the store open.
     Program(Box<ProgramRecord>),
     /// A line of a run.
@@ -150,7 +150,7 @@ impl<R: BufRead> Reader<R> {
     }
 
     /// Reads on.
-    pub(super) fn step(&mut self) -> Result<Step, Unreadable> {
+    pub(crate) fn step(&mut self) -> Result<Step, Unreadable> {
         let mut read = match self.pending.take() {
             Some(read) => read,
             None => {

@@ -38,7 +38,7 @@ pub(super) fn before_recovery(store: &Path) -> PathBuf {
 }
 
 /// Whether there is a store in a folder, or what is left of one.
-pub(super) fn is_store(store: &Path) -> bool {
+pub(crate) fn is_store(store: &Path) -> bool {
     let parts = [
         state::path(store),
         db(store),

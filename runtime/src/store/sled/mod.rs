@@ -29,6 +29,7 @@ mod apply;
 mod cache;
 mod check;
 mod compact;
+mod copy;
 mod effects;
 mod folder;
 mod fresh;
@@ -69,6 +70,9 @@ use perennial::history::Unit;
 use perennial::{Namespace, RunKey, Timestamp};
 
 pub use compact::{CompactError, Compacted, compact};
+pub use copy::copy;
+#[cfg(feature = "cli")]
+pub(crate) use folder::is_store;
 pub use fresh::import;
 pub use open_error::{Damage, OpenError};
 pub use salvage::{Candidate, Damages, Differs, Salvage, SalvageError, Salvaged};

@@ -1,0 +1,282 @@
+//! The commands that a program has for those who run it: is it ready to be deployed, and would it go on with the
+//! runs that are open?
+//!
+//! Workflows are code of yours, so no foreign command can replay them: your program has these commands itself.
+//!
+//! ```no_run
+//! use std::process::ExitCode;
+//!
+//! use perennial::prelude::*;
+//! use perennial_runtime::{Builder, Runtime, cli};
+//!
+//! #[workflow]
+//! async fn order(cx: &Cx, cents: u64) -> Result<u64, Error> {
+//!     Ok(cents)
+//! }
+//!
+//! fn program() -> Builder {
+//!     Runtime::builder("./data").workflow(order)
+//! }
+//!
+//! fn main() -> ExitCode {
+//!     if cli::asked() {
+//!         return cli::run(program());
+//!     }
+//!     // .. what it does otherwise, with `program().start()`
+//!     ExitCode::SUCCESS
+//! }
+//! ```
+//!
+//! Then `my-shop perennial plan backup.jsonl` plans, and `my-shop perennial --help` lists the commands. A binary of
+//! its own, whose `main` is `cli::run(program())` and nothing else, takes them without the word `perennial`. Prefer
+//! the main binary: the name of a program in histories is by default a digest of its executable
+//! ([`Builder::artifact`](crate::Builder::artifact)), so what another binary says of itself is not what is deployed.
+//!
+//! None of the commands starts the runtime or an activity. `manifest`, `check` and `plan` write nothing into a store
+//! and make none; `unblock` opens the store that it is told to change.
+//!
+//! Exit codes: 0 done, 1 not done or something is wrong, 2 wrong arguments.
+
+mod check;
+mod judge;
+mod plan;
+mod source;
+mod unblock;
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+
+use perennial::RunKey;
+
+use crate::Builder;
+
+pub use check::{Check, CheckOptions, CheckState, Checked, check};
+pub use plan::{Because, Part, Plan, PlanOptions, Recorded, Server, Uncovered, plan};
+pub use source::SourceError;
+pub use unblock::{UnblockError, Unblocked};
+
+/// The first word by which a program is asked for these commands.
+const WORD: &str = "perennial";
+
+/// The thread on which runs are replayed.
+const THREAD: &str = "perennial-replay";
+
+/// Tells whether a program is ready to be deployed, and whether it would go on with the runs that are open.
+///
+/// Nothing is started, and no activity runs. Exit codes: 0 done, 1 not done or something is wrong, 2 wrong
+/// arguments.
+#[derive(Debug, Parser)]
+#[command(
+    name = "perennial",
+    max_term_width = 100,
+    disable_help_subcommand = true
+)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Prints what this program can run, as JSON
+    Manifest,
+    Check(CheckArguments),
+    Plan(PlanArguments),
+    Unblock(UnblockArguments),
+}
+
+/// Replays all open runs, and tells which of them this program would go on with
+///
+/// Nothing is written where the runs are. A store is copied first, and must not be in use: a program that is at
+/// work exports its runs with `runtime.export(..)`. Exit code 1 when an open run is not covered: when this program
+/// does not decide what its history has, or what waits for it brings an error.
+#[derive(Debug, clap::Args)]
+struct PlanArguments {
+    /// An export, the folder of a store that is stopped, or a folder of histories [default: the program's store]
+    path: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// How many runs to name with each error
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    ids: usize,
+    /// Look at what is recorded alone, and not at what waits for a run
+    #[arg(long)]
+    recorded_only: bool,
+    /// Where to copy a store to [default: the system's folder for what is temporary]
+    #[arg(long, value_name = "FOLDER")]
+    scratch: Option<PathBuf>,
+}
+
+/// Checks all that can be known of this program without a store
+///
+/// `clippy`: clippy.toml has the calls that workflows may not make. `histories`: stored histories fit. `manifest`:
+/// no activity and no state is missing. Exit code 1 when something is wrong.
+#[derive(Debug, clap::Args)]
+struct CheckArguments {
+    /// The folder of Cargo.toml
+    #[arg(long, default_value = ".")]
+    folder: PathBuf,
+    /// The folder of stored histories, counted from that one [default: tests/histories, if it is there]
+    #[arg(long, value_name = "FOLDER")]
+    histories: Option<PathBuf>,
+}
+
+/// Clears what is recorded of a run that is blocked, so that the next program tries it
+///
+/// The store must not be in use: a program that is at work has `client.unblock(..)`. The run itself stays as it is.
+#[derive(Debug, clap::Args)]
+struct UnblockArguments {
+    /// The run: `order-42`, or `namespace/order-42` outside the default namespace
+    run: RunKey,
+    /// The folder of the store [default: the program's store]
+    #[arg(long, value_name = "FOLDER")]
+    store: Option<PathBuf>,
+}
+
+type AnyError = Box<dyn std::error::Error>;
+
+/// How a command ended that could be carried out: its text, and whether all is well.
+type Outcome = (String, bool);
+
+/// Whether the program was asked for these commands: its first argument is `perennial`.
+#[must_use]
+pub fn asked() -> bool {
+    std::env::args_os().nth(1).is_some_and(|word| word == WORD)
+}
+
+/// Does what the arguments of the process say, of which the first may be `perennial`.
+///
+/// Call it before anything else is begun. It may be called within tokio's runtime, and holds the thread.
+pub fn run(builder: Builder) -> ExitCode {
+    quiet_replays();
+    let (mut out, mut errors) = (io::stdout(), io::stderr());
+    call(builder, std::env::args_os(), &mut out, &mut errors).into()
+}
+
+/// Does what the arguments say: the first is the name of the program, the second may be `perennial`. What it found
+/// is written to `out`, and why it was not done to `errors`. Gives the exit code.
+pub fn call(
+    builder: Builder,
+    arguments: impl IntoIterator<Item = impl Into<OsString>>,
+    out: &mut dyn Write,
+    errors: &mut dyn Write,
+) -> u8 {
+    // Nobody may be reading; the exit code says it too.
+    let told = |to: &mut dyn Write, text: &str| drop(to.write_all(text.as_bytes()));
+    let command = match parse(arguments.into_iter().map(Into::into).collect()) {
+        Ok(command) => command,
+        Err(error) => {
+            let text = error.render().to_string();
+            told(if error.use_stderr() { errors } else { out }, &text);
+            return u8::try_from(error.exit_code()).unwrap_or(2);
+        }
+    };
+    match command.run(&builder) {
+        Ok((text, is_well)) => {
+            told(out, &text);
+            u8::from(!is_well)
+        }
+        Err(error) => {
+            told(errors, &format!("error: {error}\n"));
+            1
+        }
+    }
+}
+
+fn parse(mut arguments: Vec<OsString>) -> Result<Command, clap::Error> {
+    let program = arguments.first().map_or(OsStr::new(WORD), |name| name);
+    let program = Path::new(program).file_stem().unwrap_or(program);
+    let mut name = program.to_string_lossy().into_owned();
+    if arguments.get(1).is_some_and(|word| word == WORD) {
+        arguments.remove(1);
+        name = format!("{name} {WORD}");
+    }
+    let command = Arguments::command().bin_name(name);
+    let matches = command.try_get_matches_from(arguments)?;
+    Ok(Arguments::from_arg_matches(&matches)?.command)
+}
+
+impl Command {
+    fn run(self, builder: &Builder) -> Result<Outcome, AnyError> {
+        match self {
+            Self::Manifest => Ok((builder.manifest().to_json(), true)),
+            Self::Check(arguments) => Ok(arguments.run(builder)),
+            Self::Plan(arguments) => arguments.run(builder),
+            Self::Unblock(UnblockArguments { run, store }) => {
+                let unblocked = unblock::unblock(builder, store, run)?;
+                Ok((format!("{unblocked}\n"), true))
+            }
+        }
+    }
+}
+
+impl CheckArguments {
+    fn run(self, builder: &Builder) -> Outcome {
+        let Self { folder, histories } = self;
+        match check(builder, &CheckOptions { folder, histories }) {
+            Ok(checked) => (format!("{checked}\n"), true),
+            Err(checked) => (format!("{checked}\n"), false),
+        }
+    }
+}
+
+impl PlanArguments {
+    fn run(self, builder: &Builder) -> Result<Outcome, AnyError> {
+        let mut options = PlanOptions {
+            ids: self.ids,
+            recorded_only: self.recorded_only,
+            ..PlanOptions::default()
+        };
+        if let Some(scratch) = self.scratch {
+            options.scratch = scratch;
+        }
+        let plan = match self.path {
+            Some(path) => plan(builder, path, &options)?,
+            None => plan::plan_own(builder, &options)?,
+        };
+        let text = match self.json {
+            true => plan.to_json(),
+            false => format!("{plan}\n"),
+        };
+        Ok((text, plan.covers_all()))
+    }
+}
+
+/// Runs `code` on a thread of its own, whose name says what it does: there may be tokio's runtime around, and what
+/// panics there is told as a run's error.
+fn apart<T: Send>(code: impl FnOnce() -> Result<T, SourceError> + Send) -> Result<T, SourceError> {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().name(THREAD.to_owned());
+        let thread = thread
+            .spawn_scoped(scope, code)
+            .map_err(|error| SourceError::Io {
+                what: "starting a thread".to_owned(),
+                error: error.to_string(),
+            })?;
+        match thread.join() {
+            Ok(result) => result,
+            Err(payload) => std::panic::resume_unwind(payload),
+        }
+    })
+}
+
+/// `1 run`, `2 runs`.
+fn count(count: u64, one: &str) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{count} {one}{ending}")
+}
+
+/// What a workflow says when it panics in a replay is in the error, once for all runs that it happens to.
+fn quiet_replays() {
+    let others = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if std::thread::current().name() != Some(THREAD) {
+            others(panic);
+        }
+    }));
+}

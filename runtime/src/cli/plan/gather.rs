@@ -1,0 +1,269 @@
+//! Puts together what was found of many runs: those with the same error are one entry, however many they are.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use perennial::value::Value;
+use perennial::{Blocked, IncompatibleKind, Side, Timestamp};
+
+use super::serve::servers;
+use super::{Part, Plan, Recorded, Uncovered};
+use crate::cli::judge::{Evidence, Finding, Judged, Told};
+use crate::manifest::Manifest;
+use crate::store::ProgramRecord;
+
+/// So many different errors are kept.
+const ERRORS: usize = 1_000;
+
+/// What was found so far.
+#[derive(Debug, Default)]
+pub(super) struct Gathered {
+    ids: usize,
+    ended: u64,
+    open: u64,
+    covered: u64,
+    freed: u64,
+    more: u64,
+    groups: BTreeMap<(Place, Evidence), Group>,
+    programs: BTreeMap<String, (Timestamp, Option<Manifest>)>,
+}
+
+/// Where a run does not fit. What differs from run to run, such as its id, its input and how often it went around a
+/// loop, is not in it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Place {
+    workflow: String,
+    code: String,
+    recorded: Option<String>,
+    asked: Option<String>,
+    detail: Option<String>,
+}
+
+/// Runs that do not fit at one place, and of which the same is known.
+#[derive(Debug)]
+struct Group {
+    /// The number of the first among all that were found.
+    first: u64,
+    kind: Option<String>,
+    error: String,
+    details: Option<Value>,
+    count: u64,
+    runs: Vec<String>,
+}
+
+impl Gathered {
+    pub(super) fn new(ids: usize) -> Self {
+        Self {
+            ids,
+            ..Self::default()
+        }
+    }
+
+    fn uncovered(
+        &mut self,
+        place: Place,
+        evidence: Evidence,
+        run: String,
+        error: impl FnOnce() -> (Option<String>, String, Option<Value>),
+    ) {
+        self.open += 1;
+        let full = self.groups.len() >= ERRORS;
+        let key = (place, evidence);
+        if full && !self.groups.contains_key(&key) {
+            self.more += 1;
+            return;
+        }
+        let first = self.open;
+        let group = self.groups.entry(key).or_insert_with(|| {
+            let (kind, error, details) = error();
+            Group {
+                first,
+                kind,
+                error,
+                details,
+                count: 0,
+                runs: Vec::new(),
+            }
+        });
+        group.count += 1;
+        if group.runs.len() < self.ids {
+            group.runs.push(run);
+        }
+    }
+
+    /// All of it, for `artifact`.
+    pub(super) fn plan(self, artifact: &str, source: String) -> Plan {
+        let mut recorded: Vec<_> = self
+            .programs
+            .iter()
+            .filter(|(name, _)| *name != artifact)
+            .map(|(name, (at, _))| Recorded {
+                artifact: name.clone(),
+                at: *at,
+                serves: 0,
+            })
+            .collect();
+        recorded.sort_by_key(|program| Reverse(program.at));
+        let mut places: BTreeMap<Place, Vec<(Evidence, Group)>> = BTreeMap::new();
+        for ((place, evidence), group) in self.groups {
+            places.entry(place).or_default().push((evidence, group));
+        }
+        let mut uncovered = Vec::new();
+        for (place, mut groups) in places {
+            groups.sort_by_key(|(_, group)| group.first);
+            let mut parts: Vec<Part> = Vec::new();
+            for (evidence, group) in &groups {
+                let served_by = servers(evidence, artifact, &self.programs);
+                for server in &served_by {
+                    let known = recorded.iter_mut();
+                    known
+                        .filter(|known| known.artifact == server.artifact)
+                        .for_each(|known| known.serves += group.count);
+                }
+                let mut known = parts.iter_mut();
+                match known.find(|part| part.served_by == served_by) {
+                    Some(part) => {
+                        part.count += group.count;
+                        let room = self.ids.saturating_sub(part.runs.len());
+                        part.runs.extend(group.runs.iter().take(room).cloned());
+                    }
+                    None => parts.push(Part {
+                        count: group.count,
+                        runs: group.runs.clone(),
+                        served_by,
+                    }),
+                }
+            }
+            // Those that nobody can serve come first, then those of which there are most.
+            parts.sort_by_key(|part| (!part.served_by.is_empty(), Reverse(part.count)));
+            let Some((_, first)) = groups.into_iter().next() else {
+                continue;
+            };
+            uncovered.push(Uncovered {
+                workflow: place.workflow,
+                code: place.code,
+                kind: first.kind,
+                count: parts.iter().map(|part| part.count).sum(),
+                parts,
+                error: first.error,
+                details: first.details,
+            });
+        }
+        uncovered.sort_by_key(|entry| (entry.lost() == 0, Reverse(entry.count)));
+        Plan {
+            format: 1,
+            artifact: artifact.to_owned(),
+            source,
+            ended: self.ended,
+            open: self.open,
+            covered: self.covered,
+            freed: self.freed,
+            uncovered,
+            more: self.more,
+            programs: recorded,
+        }
+    }
+}
+
+impl Told for Gathered {
+    fn judged(&mut self, judged: Judged) {
+        let Judged {
+            run,
+            evidence,
+            blocked,
+            finding,
+            ..
+        } = judged;
+        let run = run.to_string();
+        match finding {
+            Finding::Ended => self.ended += 1,
+            Finding::Fits { .. } => {
+                self.open += 1;
+                self.covered += 1;
+                self.freed += u64::from(blocked);
+            }
+            Finding::Blocked(error) => {
+                let place = Place::of(&evidence.workflow, &error);
+                let kind = match &error {
+                    Blocked::Incompatible(error) => Some(error.kind.name().to_owned()),
+                    _ => None,
+                };
+                self.uncovered(place, evidence, run, || {
+                    (kind, error.to_string(), Value::encode(&error).ok())
+                });
+            }
+            Finding::Withheld => {
+                let place = Place::bare(&evidence.workflow, "unfit");
+                let error = format!(
+                    "the history fits this program, but a program of the same name was found unfit for the run, \
+                     so that this one would not try\n\n\
+                     help: give this program another name (the default is a digest of the executable), or call it \
+                     with `perennial unblock {run}` while nothing uses the store"
+                );
+                self.uncovered(place, evidence, run, || (None, error, None));
+            }
+            Finding::Partial(problems) => {
+                let place = Place::bare("", "partial");
+                let error = format!(
+                    "not all of the run is there: the salvage that wrote this export could not read {}",
+                    problems.join("; ")
+                );
+                self.uncovered(place, evidence, run, || (None, error, None));
+            }
+        }
+    }
+
+    fn program(&mut self, program: ProgramRecord) {
+        let manifest = Manifest::from_value(&program.manifest);
+        self.programs
+            .insert(program.artifact, (program.at, manifest));
+    }
+}
+
+impl Place {
+    fn bare(workflow: &str, code: &str) -> Self {
+        Self {
+            workflow: workflow.to_owned(),
+            code: code.to_owned(),
+            recorded: None,
+            asked: None,
+            detail: None,
+        }
+    }
+
+    fn of(workflow: &str, error: &Blocked) -> Self {
+        let mut place = Self::bare(workflow, error.code());
+        match error {
+            Blocked::Incompatible(error) => {
+                // What stands under a checksum or a number is one run's alone.
+                let own = matches!(
+                    error.kind,
+                    IncompatibleKind::Damaged | IncompatibleKind::Gap
+                );
+                place.recorded = error.recorded.as_ref().map(side);
+                place.asked = error.asked.as_ref().map(side);
+                if place.recorded.is_none() && place.asked.is_none() && !own {
+                    place.detail.clone_from(&error.detail);
+                }
+            }
+            Blocked::Panicked(error) => {
+                place.asked = error.site.as_ref().map(ToString::to_string);
+                place.detail = Some(error.message.clone());
+            }
+            Blocked::Runaway(error) => place.detail = Some(error.what.to_owned()),
+            Blocked::NotDurable(error) => {
+                place.asked = error.site.as_ref().map(ToString::to_string);
+            }
+            Blocked::Unstorable(error) => place.detail = Some(error.what.clone()),
+            _ => {}
+        }
+        place
+    }
+}
+
+fn side(side: &Side) -> String {
+    match &side.site {
+        Some(site) => format!("{} at {site}", side.what),
+        None => side.what.clone(),
+    }
+}

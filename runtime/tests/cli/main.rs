@@ -1,0 +1,9 @@
+//! The commands that a program has, as they are called from a shell.
+#![allow(clippy::unwrap_used)]
+
+mod arguments;
+mod check;
+mod plan;
+mod shop;
+mod unblock;
+mod world;
