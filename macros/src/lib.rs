@@ -159,6 +159,42 @@ pub fn test(attr: TokenStream, item: TokenStream) -> TokenStream {
     perennial_codegen::test(attr.into(), item.into()).into()
 }
 
+/// A migration: a function that makes the input of a new run out of an old one, which ends there.
+///
+/// ```ignore
+/// /// Orders got lines.
+/// #[migration(from = order, to = order_v2)]
+/// fn to_v2(old: &OldRun) -> Result<OrderV2, Refuse> {
+///     let order: Order = old.input()?;
+///     let receipt = old.last_result(charge_card)?;
+///     old.keep(send_mail);
+///     old.stop_timers();
+///     Ok(OrderV2::with_receipt(order, receipt))
+/// }
+///
+/// runtime.client().migrate("order-42", to_v2, "order-42-v2").await?;
+/// ```
+///
+/// It takes `old: &OldRun`, which has the old run's input, what was recorded of it and what is open. It says of
+/// each open operation what becomes of it, or the run is not moved. It returns the input of the workflow `to`
+/// (a tuple where that takes several) or says why not. It is run once, outside of any workflow, and writes
+/// nothing itself: the end of the old run and the beginning of the new one are one write.
+///
+/// `to_v2::run(&old)` runs the code directly, for tests.
+///
+/// # Options
+///
+/// | option | meaning | if it is left out |
+/// |---|---|---|
+/// | `from = order` | the workflow of the old run; `from = "order"` where its function is not in the program any more | it cannot be |
+/// | `to = order_v2` | the workflow of the new run | the same workflow, over another input |
+/// | `name = ".."` | the name in histories | the function's name |
+/// | `crate = path` | where the crate `perennial` is | `::perennial` |
+#[proc_macro_attribute]
+pub fn migration(attr: TokenStream, item: TokenStream) -> TokenStream {
+    perennial_codegen::migration(attr.into(), item.into()).into()
+}
+
 /// Says that something nondeterministic in a workflow does no harm, and why.
 ///
 /// ```ignore

@@ -31,6 +31,7 @@
 //! * [`Durable`]: what a workflow may wait for; [`join!`], [`try_join!`], [`select!`], [`join_all`],
 //!   [`JoinSet`].
 //! * [`Outcome`], [`ActivityError`], [`Failure`]: how activities end.
+//! * [`#[migration]`](macro@migration), [`OldRun`]: moving a run to a new one.
 //! * `testing`, with the feature of that name: tests of workflows.
 //! * The feature `schemars`: manifests have the schemas of types that implement `schemars::JsonSchema`.
 //! * [`history`]: events and their forms. [`machine`]: the replay machine, for those who write drivers.
@@ -52,6 +53,7 @@ pub mod history;
 mod ids;
 mod incompatible;
 pub mod machine;
+mod migration;
 mod outcome;
 pub mod prelude;
 mod prose;
@@ -74,10 +76,14 @@ pub use durable::{BoxDurable, Durable, Durably, JoinSet, Task, join_all};
 pub use error::Error;
 pub use ids::{IdProblem, InvalidId, MAX_ID_LENGTH, Namespace, OperationId, RunId, RunKey};
 pub use incompatible::{Coloured, Incompatible, IncompatibleKind, MarkerMismatch, Remedy, Side};
+pub use migration::{
+    BlockedBy, Migrates, Migration, MigrationDefinition, MigrationFn, OldRun, Open, OpenKind,
+    Refuse,
+};
 pub use outcome::{ActivityError, Cancelled, Effect, Never, Outcome, Spent};
 #[cfg(feature = "testing")]
 pub use perennial_macros::test;
-pub use perennial_macros::{activity, allow_nondeterminism, durable, workflow};
+pub use perennial_macros::{activity, allow_nondeterminism, durable, migration, workflow};
 pub use time::{Timestamp, days, hours, millis, minutes, seconds};
 pub use types::{DataType, DataTypes};
 pub use workflow::{

@@ -9,7 +9,8 @@ use perennial::{Namespace, RunKey, Timestamp};
 use perennial_runtime::Profile;
 use perennial_runtime::store::{
     Ack, AttemptRecord, Commit, Create, Created, Deliver, DueTimer, FinishedRun, Head, ListQuery,
-    Loaded, Owner, Page, ProgramRecord, Progress, Purge, Remains, Restore, Store, StoreError,
+    Loaded, Migrate, Owner, Page, ProgramRecord, Progress, Purge, Remains, Restore, Store,
+    StoreError,
 };
 
 // ANCHOR: store
@@ -96,6 +97,10 @@ impl<S: Store> Store for Queued<S> {
 
     fn claim(&self, run: RunKey, owner: Owner, ack: Ack<Head>) {
         self.write(ack, move |store, ack| store.claim(run, owner, ack));
+    }
+
+    fn migrate(&self, migrate: Migrate, ack: Ack<Created>) {
+        self.write(ack, |store, ack| store.migrate(migrate, ack));
     }
 
     fn purge(&self, purge: Purge, ack: Ack<Progress>) {

@@ -51,6 +51,18 @@ impl ItemAttributes {
         split
     }
 
+    /// A migration's code is an ordinary function that nothing wraps: it is run once.
+    pub(crate) fn of_migration(attrs: Vec<Attribute>) -> Self {
+        let mut split = ItemAttributes::default();
+        for attr in attrs {
+            match subject(&attr) {
+                Subject::Foreign => split.code.push(attr),
+                subject => split.put(subject, attr),
+            }
+        }
+        split
+    }
+
     /// A workflow's code is not a function that could be wrapped.
     pub(crate) fn of_workflow(attrs: Vec<Attribute>, errors: &mut Errors) -> Self {
         let mut split = ItemAttributes::default();

@@ -2,6 +2,7 @@
 
 mod activity;
 mod durable;
+mod migration;
 mod print;
 mod test;
 mod workflow;
@@ -19,7 +20,9 @@ use crate::index::is_associated;
 use crate::inputs::{Input, Inputs};
 use crate::lower::respanned;
 use crate::manifest::{self, Known};
-use crate::options::{ActivityOptions, DurableOptions, TestOptions, WorkflowOptions};
+use crate::options::{
+    ActivityOptions, DurableOptions, MigrationOptions, TestOptions, WorkflowOptions,
+};
 use crate::parse::{Body, Function};
 use crate::signature::Kind;
 
@@ -27,7 +30,7 @@ pub(crate) fn workflow(attr: TokenStream, item: TokenStream) -> TokenStream {
     expand("workflow", names_crate(&attr), item, |function, errors| {
         let options = WorkflowOptions::parse(attr, errors);
         let function = not_instrumented(function, "a workflow", errors);
-        match misplaced(Kind::Workflow, function, errors) {
+        match misplaced(Kind::Workflow.attribute(), function, errors) {
             Ok(function) => workflow::expand(&options, function, errors),
             Err(mut function) => {
                 check(
@@ -46,7 +49,7 @@ pub(crate) fn workflow(attr: TokenStream, item: TokenStream) -> TokenStream {
 pub(crate) fn activity(attr: TokenStream, item: TokenStream) -> TokenStream {
     expand("activity", names_crate(&attr), item, |function, errors| {
         let options = ActivityOptions::parse(attr, errors);
-        match misplaced(Kind::Activity, function, errors) {
+        match misplaced(Kind::Activity.attribute(), function, errors) {
             Ok(function) => activity::expand(&options, function, errors),
             Err(function) => as_written(*function),
         }
@@ -58,6 +61,13 @@ pub(crate) fn durable(attr: TokenStream, item: TokenStream) -> TokenStream {
         let options = DurableOptions::parse(attr, errors);
         let function = not_instrumented(function, "a `#[durable]` function", errors);
         durable::expand(&options, function, errors)
+    })
+}
+
+pub(crate) fn migration(attr: TokenStream, item: TokenStream) -> TokenStream {
+    expand("migration", names_crate(&attr), item, |function, errors| {
+        let options = MigrationOptions::parse(attr, errors);
+        migration::expand(&options, function, errors)
     })
 }
 
@@ -84,7 +94,7 @@ fn expand(
     let mut expanded = match syn::parse2::<Function>(item.clone()) {
         Ok(mut function) => {
             let name = function.sig.ident.clone();
-            if attribute != "activity" {
+            if !matches!(attribute, "activity" | "migration") {
                 without_opt_outs(&mut function, &mut errors);
             }
             let expanded = if names_crate || finds_crate(attribute, &mut errors) {
@@ -97,7 +107,7 @@ fn expand(
         }
         Err(error) => {
             let function = match attribute {
-                "perennial::test" => "a plain `fn`",
+                "perennial::test" | "migration" => "a plain `fn`",
                 _ => "an `async fn`",
             };
             match what_it_is(item.clone()) {
@@ -131,7 +141,7 @@ fn finds_crate(attribute: &str, errors: &mut Errors) -> bool {
         return true;
     }
     let option = match attribute {
-        "activity" => "#[activity(.., crate = path::to::perennial)]".to_owned(),
+        "activity" | "migration" => format!("#[{attribute}(.., crate = path::to::perennial)]"),
         _ => format!("#[{attribute}(crate = path::to::perennial)]"),
     };
     errors.at(
@@ -209,27 +219,27 @@ fn what_it_is(item: TokenStream) -> Option<(TokenTree, &'static str)> {
 /// A method, or a function without a body: types cannot be declared where it stands, so it is
 /// emitted as it was written.
 fn misplaced(
-    kind: Kind,
+    attribute: &str,
     function: Function,
     errors: &mut Errors,
 ) -> Result<Function, Box<Function>> {
     if let Some(receiver) = function.sig.receiver() {
         errors.under(
             receiver,
-            format!("{} goes on a free function, not on a method\n\nhelp: pass what it needs of `self` as an input", kind.attribute()),
+            format!("{} goes on a free function, not on a method\n\nhelp: pass what it needs of `self` as an input", attribute),
         );
     } else if is_associated(&function.sig.ident) {
         errors.under(
             &function.sig.ident,
             format!(
                 "{} goes on a free function\n\nhelp: move it out of the `impl` or the `trait`",
-                kind.attribute()
+                attribute
             ),
         );
     } else if let Body::Missing = function.body {
         errors.under(
             &function.sig.ident,
-            format!("{} goes on a function with a body", kind.attribute()),
+            format!("{} goes on a function with a body", attribute),
         );
     } else {
         return Ok(function);

@@ -55,6 +55,11 @@ pub fn durable(attr: TokenStream, item: TokenStream) -> TokenStream {
     expand::durable(attr, item)
 }
 
+/// Expands `#[migration(..)]`: `attr` is what stands in its parentheses, `item` the function below it.
+pub fn migration(attr: TokenStream, item: TokenStream) -> TokenStream {
+    expand::migration(attr, item)
+}
+
 /// Expands `#[perennial::test]`: `attr` is what stands in its parentheses, `item` the function below it.
 pub fn test(attr: TokenStream, item: TokenStream) -> TokenStream {
     expand::test(attr, item)

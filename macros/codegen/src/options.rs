@@ -4,6 +4,7 @@
 //! not hide one in the next.
 
 mod activity;
+mod migration;
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens;
@@ -12,6 +13,7 @@ use syn::parse::{ParseStream, Parser};
 use syn::{LitStr, Path};
 
 pub(crate) use self::activity::ActivityOptions;
+pub(crate) use self::migration::{MigrationOptions, Source};
 use crate::errors::Errors;
 use crate::manifest::{self, Known};
 use crate::suggest::closest;

@@ -192,6 +192,8 @@ pub struct RunInfo {
     pub finished: Option<Timestamp>,
     /// When it was purged: its history and what it returned are gone.
     pub purged: Option<Timestamp>,
+    /// The run to which it was moved, in the same namespace.
+    pub migrated_to: Option<RunId>,
 }
 
 /// How a run stands.
@@ -210,6 +212,8 @@ pub enum RunState {
     Completed,
     /// It returned an error.
     Failed,
+    /// It was moved to a new run, which goes on in its place ([`RunInfo::migrated_to`]).
+    Migrated,
 }
 
 impl RunInfo {
@@ -217,6 +221,7 @@ impl RunInfo {
         let state = match head.status {
             Status::Completed => RunState::Completed,
             Status::Failed => RunState::Failed,
+            Status::Migrated => RunState::Migrated,
             Status::Running if head.blocked => RunState::Blocked { errors },
             Status::Running => RunState::Running,
         };
@@ -229,6 +234,7 @@ impl RunInfo {
             created: head.created,
             finished: head.finished,
             purged: head.purged.map(|purged| purged.at),
+            migrated_to: head.migrated_to,
         }
     }
 }

@@ -37,6 +37,8 @@ pub struct Standing {
     pub completed: u64,
     /// They returned an error.
     pub failed: u64,
+    /// They were moved to new runs.
+    pub migrated: u64,
     /// They had finished and were purged; their heads are left.
     pub purged: u64,
 }
@@ -49,6 +51,7 @@ impl Standing {
             (None, Status::Running) => &mut self.running,
             (None, Status::Completed) => &mut self.completed,
             (None, Status::Failed) => &mut self.failed,
+            (None, Status::Migrated) => &mut self.migrated,
         };
         *count += 1;
     }
@@ -56,7 +59,7 @@ impl Standing {
     /// All together.
     #[must_use]
     pub fn total(&self) -> u64 {
-        self.running + self.blocked + self.completed + self.failed + self.purged
+        self.running + self.blocked + self.completed + self.failed + self.migrated + self.purged
     }
 }
 

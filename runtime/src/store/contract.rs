@@ -1,18 +1,19 @@
 //! What a store is asked to do, in the words of the domain.
 //!
-//! Writes (`create`, `commit`, `deliver`, `claim`, `purge`, `restore`, `record_program`) are handed over with an [`Ack`] and
-//! answered once they are durable, refused, or unknown (S3, S4); writes that arrive together share one flush.
-//! They take effect in the order in which they were handed over, and each is guarded against the state that
-//! the earlier ones leave behind. Reads see what has been acknowledged.
+//! Writes (`create`, `commit`, `deliver`, `claim`, `migrate`, `purge`, `restore`, `record_program`) are handed
+//! over with an [`Ack`] and answered once they are durable, refused, or unknown (S3, S4); writes that arrive
+//! together share one flush. They take effect in the order in which they were handed over, and each is guarded
+//! against the state that the earlier ones leave behind. Reads see what has been acknowledged.
 
 use std::fmt;
 
 use perennial::history::{Observation, Unit};
 use perennial::value::{Digest, Value};
-use perennial::{ActivityOptions, Namespace, RunKey, Timestamp};
+use perennial::{ActivityOptions, Namespace, RunId, RunKey, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::StoreError;
+use super::migrate::Migrate;
 use super::program::ProgramRecord;
 use super::purge::{FinishedRun, Progress, Purge, Purged, Remains};
 use super::restore::Restore;
@@ -73,6 +74,12 @@ pub trait Store: Send + Sync + fmt::Debug + 'static {
 
     /// Makes `owner` the owner of the run under a new fence, and answers with the head.
     fn claim(&self, run: RunKey, owner: Owner, ack: Ack<Head>);
+
+    /// Ends a run and makes the one that goes on in its place, all of both or nothing (S38). Answered with the
+    /// head of the new run, and whether this write made it: one that was done before is not done again (see
+    /// [`Migrate`]). Refused where the old run is unknown, has ended, has another fence or stands elsewhere
+    /// than the write says, and where there is a run of the new one's id, or a restore of one.
+    fn migrate(&self, migrate: Migrate, ack: Ack<Created>);
 
     /// Takes a slice of a finished run away, whatever its owner, and says whether there is more (see
     /// [`Purge`]). Refused when the run is unknown, has not finished, stands elsewhere than the purge says, or
@@ -230,6 +237,9 @@ pub struct Head {
     /// The first generation that is kept, from 1: those before it were purged. Of a run that was purged this
     /// is the one that does not exist yet.
     pub kept_from: u64,
+    /// The run, in the same namespace, to which this one was moved: with the status [`Status::Migrated`], and
+    /// with no other.
+    pub migrated_to: Option<RunId>,
 }
 
 /// How a run stands.
@@ -243,6 +253,8 @@ pub enum Status {
     Completed,
     /// It returned an error.
     Failed,
+    /// It was moved to a new run, which goes on in its place.
+    Migrated,
 }
 
 impl Status {
@@ -271,7 +283,7 @@ pub struct Create {
     pub changes: Changes,
 }
 
-/// The answer to [`Store::create`].
+/// The answer to [`Store::create`] and [`Store::migrate`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Created {
     /// The run was made.
@@ -518,7 +530,7 @@ pub struct ListQuery {
     /// Only runs whose ids begin like this.
     pub prefix: String,
     /// Only runs after this one, which need not exist.
-    pub after: Option<perennial::RunId>,
+    pub after: Option<RunId>,
     /// At most so many.
     pub limit: usize,
 }
@@ -527,7 +539,7 @@ pub struct ListQuery {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Page {
     /// The runs.
-    pub runs: Vec<(perennial::RunId, Head)>,
+    pub runs: Vec<(RunId, Head)>,
     /// Whether more runs follow the last of them.
     pub more: bool,
 }

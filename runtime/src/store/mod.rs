@@ -17,6 +17,7 @@ mod contract;
 mod error;
 pub mod export;
 mod memory;
+mod migrate;
 mod program;
 mod purge;
 mod restore;
@@ -32,6 +33,7 @@ pub use contract::{
 };
 pub use error::{Refusal, StoreError};
 pub use memory::MemoryStore;
+pub use migrate::Migrate;
 pub use program::{MAX_PROGRAMS, ProgramRecord};
 pub use purge::{FinishedRun, Keep, Progress, Purge, Purged, Remains};
 pub use restore::Restore;

@@ -15,7 +15,7 @@ use perennial::RunKey;
 use perennial::history::Unit;
 
 use super::contract::{AttemptRecord, Head, Loaded};
-use super::{Refusal, StoreError, rules};
+use super::{Refusal, Status, StoreError, rules};
 
 /// A part of a run that is put back.
 #[derive(Clone, Debug, PartialEq)]
@@ -220,6 +220,8 @@ fn check(run: &RunKey, loaded: &Loaded) -> Result<(), StoreError> {
         "a number that begins with 0"
     } else if finished != head.finished.is_some() {
         "a status that does not fit the time of its end"
+    } else if (head.status == Status::Migrated) != head.migrated_to.is_some() {
+        "a status that does not fit the run that it was moved to"
     } else if !(1..=generation + 1).contains(&head.kept_from)
         || purged != (head.kept_from > generation)
     {

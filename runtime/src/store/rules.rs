@@ -70,6 +70,7 @@ pub(super) fn create(existing: Option<&Head>, create: &Create) -> Result<Creatio
         blocked: false,
         purged: None,
         kept_from: follows.map_or(1, |head| head.kept_from),
+        migrated_to: None,
     };
     advance(&create.run, head, &create.changes).map(Creation::New)
 }

@@ -9,8 +9,8 @@ use perennial::{Namespace, RunKey, Timestamp};
 use perennial_runtime::Profile;
 use perennial_runtime::store::{
     Ack, AttemptRecord, Commit, Create, Created, Deliver, DueTimer, FinishedRun, Head, ListQuery,
-    Loaded, MemoryStore, Owner, Page, ProgramRecord, Progress, Purge, Remains, Restore, Store,
-    StoreError,
+    Loaded, MemoryStore, Migrate, Owner, Page, ProgramRecord, Progress, Purge, Remains, Restore,
+    Store, StoreError,
 };
 use tokio::sync::Semaphore;
 
@@ -128,6 +128,9 @@ impl Store for Shared {
     }
     fn claim(&self, run: RunKey, owner: Owner, ack: Ack<Head>) {
         self.write(ack, move |store, ack| store.claim(run, owner, ack));
+    }
+    fn migrate(&self, migrate: Migrate, ack: Ack<Created>) {
+        self.write(ack, |store, ack| store.migrate(migrate, ack));
     }
     fn purge(&self, purge: Purge, ack: Ack<Progress>) {
         self.write(ack, |store, ack| store.purge(purge, ack));

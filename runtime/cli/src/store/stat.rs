@@ -90,6 +90,7 @@ fn tell(text: &mut String, census: &Census) {
             "blocked",
             "completed",
             "failed",
+            "migrated",
             "purged",
         ]
         .map(String::from)
@@ -102,6 +103,7 @@ fn tell(text: &mut String, census: &Census) {
             standing.blocked,
             standing.completed,
             standing.failed,
+            standing.migrated,
             standing.purged,
         ];
         let mut row = vec![name.to_owned()];

@@ -24,6 +24,7 @@ pub mod export;
 pub mod guards;
 pub mod history;
 pub mod list;
+pub mod migrate;
 pub mod profile;
 pub mod programs;
 mod proofs;
@@ -104,6 +105,11 @@ macro_rules! store_conformance {
                 an_ended_run_is_claimable_for_its_tasks_alone;
             list: runs_come_in_pages_in_their_order, a_page_knows_whether_there_is_more,
                 prefixes_and_namespaces_are_kept_apart, namespaces_are_listed, runs_are_picked_by_workflow_status_and_blocked;
+            migrate: a_migration_changes_both_runs, a_refused_migration_changes_neither_run,
+                guards_of_a_migration_hold, a_target_that_is_there_is_refused,
+                a_repeated_migration_is_answered_the_same, a_migrated_run_takes_only_what_is_left_to_say,
+                a_migrated_run_begins_anew_like_any_other, a_new_run_is_made_once_by_two_migrations,
+                a_large_migration_is_one_write, both_runs_are_there_after_reopening;
             history: pages_go_on_where_the_last_ended, a_page_may_begin_inside_a_unit,
                 there_is_nothing_beyond_the_end, a_lost_unit_is_noticed, a_lost_end_is_noticed,
                 a_lost_beginning_is_noticed, a_changed_byte_is_noticed, newer_software_is_noticed,

@@ -54,6 +54,7 @@ proofs! {
         "guards::a_fence_of_another_owner_is_refused",
         "guards::a_claim_fences_what_was_handed_over_after_it",
         "claim::owners_are_told_apart",
+        "migrate::guards_of_a_migration_hold",
     ];
     replay numbered: &[
         "profile::it_checks_histories_as_it_says",
@@ -88,10 +89,13 @@ proofs! {
         "profile::it_recovers_as_it_says",
         "durable::writes_go_on_after_reopening",
         "durable::an_owner_is_new_after_reopening",
+        "migrate::both_runs_are_there_after_reopening",
     ];
     observation acknowledged: &[
         "commit::a_commit_changes_all_that_it_says",
         "commit::an_ack_may_read_and_write",
+        "migrate::a_migration_changes_both_runs",
+        "migrate::a_refused_migration_changes_neither_run",
         "queue::rows_are_numbered_and_stamped",
         "tasks::attempts_are_told_in_their_order",
         "list::runs_are_picked_by_workflow_status_and_blocked",

@@ -9,7 +9,7 @@ use perennial::{ActivityOptions, Class, RunKey, Timestamp};
 
 use super::{Damage, Factory, Fixture};
 use crate::store::{
-    Ack, Changes, Commit, Create, Created, Deliver, Fence, Head, Keep, Loaded, Owner,
+    Ack, Changes, Commit, Create, Created, Deliver, Fence, Head, Keep, Loaded, Migrate, Owner,
     ProgramRecord, Progress, Purge, Restore, Status, Store, StoreError, Task, TaskChange,
 };
 
@@ -105,6 +105,12 @@ impl Scene {
     pub(super) fn claim(&self, run: &RunKey, owner: Owner) -> Result<Head, StoreError> {
         let (ack, answer) = ack();
         self.store.claim(run.clone(), owner, ack);
+        answer.wait()
+    }
+
+    pub(super) fn migrate(&self, migrate: Migrate) -> Result<Created, StoreError> {
+        let (ack, answer) = ack();
+        self.store.migrate(migrate, ack);
         answer.wait()
     }
 

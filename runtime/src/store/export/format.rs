@@ -247,6 +247,8 @@ struct HeadFields {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     purged: Option<Purged>,
     kept_from: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    migrated_to: Option<RunId>,
 }
 
 /// A digest as 64 hexadecimal digits.

@@ -5,16 +5,17 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use perennial::history::Unit;
 use perennial::{RunKey, Timestamp};
 
-use crate::store::StoreError;
 use crate::store::acks::Answer;
 use crate::store::contract::{
-    AttemptRecord, BlockedChange, BlockedRecord, Changes, DueTimer, Head, Loaded, Queued, Task,
-    TaskChange, TimerChange,
+    AttemptRecord, BlockedChange, BlockedRecord, Changes, Created, DueTimer, Head, Loaded, Queued,
+    Task, TaskChange, TimerChange,
 };
+use crate::store::migrate::{self, Migrate, Migration};
 use crate::store::program::{self, ProgramRecord};
 use crate::store::purge::{self, FinishedRun, Keep, Progress, Purge, Remains};
 use crate::store::restore::{self, Restoring};
 use crate::store::rules::{self, Resolved};
+use crate::store::{Refusal, StoreError};
 
 #[derive(Default)]
 pub(super) struct Kept {
@@ -176,6 +177,24 @@ impl Kept {
 }
 
 impl Kept {
+    pub(super) fn migrate(&mut self, migrate: Migrate) -> Result<Created, StoreError> {
+        let (old, new) = (&migrate.end.run, migrate.new_run());
+        let resolved = migrate::migrate(self.head(old), self.head(&new), &migrate)?;
+        let (end, begin) = match resolved {
+            Migration::Done(head) => return Ok(Created::Exists(head)),
+            Migration::New { end, begin } => (end, begin),
+        };
+        check_records(&end, &migrate.end.changes)?;
+        check_records(&begin, &migrate.begin)?;
+        if self.restoring.contains_key(&new) {
+            return Err(StoreError::Refused(Refusal::Restoring { run: new }));
+        }
+        let head = begin.head.clone();
+        self.apply(old, *end, migrate.end.changes);
+        self.apply(&new, *begin, migrate.begin);
+        Ok(Created::New(head))
+    }
+
     pub(super) fn purge(&mut self, purge: &Purge) -> Result<Progress, StoreError> {
         let tasks = self.runs.get(&purge.run).map_or(0, |run| run.tasks.len());
         let head = purge::begin(self.head(&purge.run), tasks as u64, purge)?;

@@ -14,6 +14,7 @@ use super::contract::{
     Ack, AttemptRecord, Changes, Commit, Create, Created, Deliver, DueTimer, Head, ListQuery,
     Loaded, Owner, Page, Store,
 };
+use super::migrate::Migrate;
 use super::program::ProgramRecord;
 use super::purge::{FinishedRun, Progress, Purge, Remains};
 use super::restore::Restore;
@@ -194,6 +195,10 @@ impl Store for MemoryStore {
             }
             Ok(head)
         });
+    }
+
+    fn migrate(&self, migrate: Migrate, ack: Ack<Created>) {
+        self.write(ack, |kept| kept.migrate(migrate));
     }
 
     fn purge(&self, purge: Purge, ack: Ack<Progress>) {

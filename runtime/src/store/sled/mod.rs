@@ -37,6 +37,7 @@ mod indexes;
 mod journal;
 mod keys;
 mod lock;
+mod migrate;
 mod open;
 mod open_error;
 mod overlay;
@@ -85,6 +86,7 @@ use super::contract::{
     Ack, AttemptRecord, Commit, Create, Created, Deliver, DueTimer, Head, ListQuery, Loaded, Owner,
     Page, Store,
 };
+use super::migrate::Migrate;
 use super::program::ProgramRecord;
 use super::purge::{FinishedRun, Progress, Purge, Remains};
 use super::restore::Restore;
@@ -359,6 +361,10 @@ impl Store for SledStore {
 
     fn claim(&self, run: RunKey, owner: Owner, ack: Ack<Head>) {
         self.hand_over(Write::Claim(run, owner, ack));
+    }
+
+    fn migrate(&self, migrate: Migrate, ack: Ack<Created>) {
+        self.hand_over(Write::Migrate(Box::new(migrate), ack));
     }
 
     fn purge(&self, purge: Purge, ack: Ack<Progress>) {

@@ -4,7 +4,6 @@ use perennial::RunKey;
 
 use super::effects::Effects;
 use super::keys;
-use super::overlay::View;
 use super::purge::Slice;
 use super::records::{
     ATTEMPT_VERSION, BLOCKED_VERSION, NUMBER_VERSION, UNIT_VALUE_VERSION, attempt_content,
@@ -141,82 +140,81 @@ impl Writer {
         changes: &Changes,
         answer: T,
     ) -> Result<Resolution<T>, StoreError> {
-        self.shared
-            .overlay
-            .read(|view| self.effects(view, drain, run, before, resolved, changes, answer))
-    }
-
-    #[allow(clippy::too_many_arguments, reason = "what it has to know of a write")]
-    fn effects<T>(
-        &self,
-        view: &View<'_>,
-        drain: &Drain,
-        run: &RunKey,
-        before: Option<RunRecord>,
-        resolved: Resolved,
-        changes: &Changes,
-        answer: T,
-    ) -> Result<Resolution<T>, StoreError> {
-        let mut effects = Effects::new(view, &drain.changed, drain.commit, drain.next_chunk);
-        let effects_of = &mut effects;
-        let work_before = before.as_ref().and_then(RunRecord::work);
-        let head_before = before.as_ref().map(|record| record.head.clone());
-        let Resolved { head, rows } = resolved;
-        let generation = head.generation;
-        let mut record = match before {
-            Some(record) => record.with_head(head),
-            None => RunRecord::new(head),
-        };
-        let runs = i64::from(head_before.is_none());
-        self.change_runs(effects_of, runs);
-
-        if let Some(old) = head_before
-            .as_ref()
-            .filter(|old| old.generation != generation)
-        {
-            if old.purged.is_some_and(|purged| !purged.complete) {
-                // What that purge had not come to yet is not the next generation's.
-                Slice::whole().take_beside(effects_of, &mut record, run)?;
-            }
-            let key = keys::numbered(keys::END, run, old.generation);
-            effects_of.put(key, NUMBER_VERSION, &number_content(old.sequence));
-        }
-        for unit in &changes.units {
-            let key = keys::of_generation(keys::UNIT, run, generation, unit.number);
-            effects_of.put(key, UNIT_VALUE_VERSION, &rules::unit_record(unit)?);
-        }
-        record.take_rows(effects_of, run, &changes.taken)?;
-        for row in &rows {
-            record.put_row(effects_of, run, row.arrival, rules::row_record(row)?)?;
-        }
-        record.change_tasks(effects_of, run, &changes.tasks)?;
-        record.change_timers(effects_of, run, &changes.timers)?;
-        let mut attempts = 0;
-        for attempt in &changes.attempts {
-            let key = keys::attempt(run, generation, drain.commit, drain.attempts + attempts);
-            effects_of.put(key, ATTEMPT_VERSION, &attempt_content(attempt));
-            attempts += 1;
-        }
-        change_blocked(
-            effects_of,
-            run,
-            head_before.as_ref(),
-            generation,
-            changes.blocked.as_ref(),
-        )?;
-        change_work(effects_of, run, work_before, record.work());
-        change_place(effects_of, run, head_before.as_ref(), Some(&record.head));
-        effects_of.put(RunRecord::key(run), RUN_VERSION, &record.content());
-        let record = Some((run.clone(), Some(record)));
+        let runs = i64::from(before.is_none());
+        let (step, (record, attempts)) = self.shared.overlay.read(|view| {
+            let mut effects = Effects::new(view, &drain.changed, drain.commit, drain.next_chunk);
+            self.change_runs(&mut effects, runs);
+            let left = change(&mut effects, drain, run, before, resolved, changes)?;
+            Ok((effects.finish(), left))
+        })?;
         Ok(Resolution {
-            step: effects.finish(),
-            record,
+            step,
+            record: Some((run.clone(), Some(record))),
+            also: None,
             attempts,
             owners: 0,
             runs,
             answer,
         })
     }
+}
+
+/// The effects of what was resolved of one run. Gives its record as they leave it, and how many attempts they
+/// record.
+pub(super) fn change(
+    effects: &mut Effects<'_>,
+    drain: &Drain,
+    run: &RunKey,
+    before: Option<RunRecord>,
+    resolved: Resolved,
+    changes: &Changes,
+) -> Result<(RunRecord, u32), StoreError> {
+    let work_before = before.as_ref().and_then(RunRecord::work);
+    let head_before = before.as_ref().map(|record| record.head.clone());
+    let Resolved { head, rows } = resolved;
+    let generation = head.generation;
+    let mut record = match before {
+        Some(record) => record.with_head(head),
+        None => RunRecord::new(head),
+    };
+    if let Some(old) = head_before
+        .as_ref()
+        .filter(|old| old.generation != generation)
+    {
+        if old.purged.is_some_and(|purged| !purged.complete) {
+            // What that purge had not come to yet is not the next generation's.
+            Slice::whole().take_beside(effects, &mut record, run)?;
+        }
+        let key = keys::numbered(keys::END, run, old.generation);
+        effects.put(key, NUMBER_VERSION, &number_content(old.sequence));
+    }
+    for unit in &changes.units {
+        let key = keys::of_generation(keys::UNIT, run, generation, unit.number);
+        effects.put(key, UNIT_VALUE_VERSION, &rules::unit_record(unit)?);
+    }
+    record.take_rows(effects, run, &changes.taken)?;
+    for row in &rows {
+        record.put_row(effects, run, row.arrival, rules::row_record(row)?)?;
+    }
+    record.change_tasks(effects, run, &changes.tasks)?;
+    record.change_timers(effects, run, &changes.timers)?;
+    let mut attempts = 0;
+    for attempt in &changes.attempts {
+        let key = keys::attempt(run, generation, drain.commit, drain.attempts + attempts);
+        effects.put(key, ATTEMPT_VERSION, &attempt_content(attempt));
+        attempts += 1;
+    }
+    change_blocked(
+        effects,
+        run,
+        head_before.as_ref(),
+        generation,
+        changes.blocked.as_ref(),
+    )?;
+    change_work(effects, run, work_before, record.work());
+    change_place(effects, run, head_before.as_ref(), Some(&record.head));
+    effects.put(RunRecord::key(run), RUN_VERSION, &record.content());
+    Ok((record, attempts))
 }
 
 impl Writer {

@@ -332,6 +332,7 @@ fn write_head(f: &mut FieldWriter<'_>, head: &Head) {
             Status::Running => 0,
             Status::Completed => 1,
             Status::Failed => 2,
+            Status::Migrated => 3,
         },
     );
     f.number(4, head.generation);
@@ -351,12 +352,16 @@ fn write_head(f: &mut FieldWriter<'_>, head: &Head) {
     if head.kept_from != 1 {
         f.number(16, head.kept_from);
     }
+    if let Some(run) = &head.migrated_to {
+        f.text(17, run.as_str());
+    }
 }
 
 pub(super) fn read_head(bytes: &[u8]) -> Result<Head, RecordError> {
     let malformed = |field| RecordError::Malformed { field };
     let (mut workflow, mut input, mut status, mut finished) = (None, None, None, None);
     let (mut purged, mut complete, mut kept_from) = (None, false, 1);
+    let mut migrated_to = None;
     let mut numbers = [None; 14];
     let mut fields = Fields::new(bytes);
     while let Some((field, content)) = fields.next_field()? {
@@ -368,6 +373,7 @@ pub(super) fn read_head(bytes: &[u8]) -> Result<Head, RecordError> {
                     0 => Some(Status::Running),
                     1 => Some(Status::Completed),
                     2 => Some(Status::Failed),
+                    3 => Some(Status::Migrated),
                     _ => None,
                 }
             }
@@ -376,10 +382,17 @@ pub(super) fn read_head(bytes: &[u8]) -> Result<Head, RecordError> {
             14 => purged = Some(Timestamp::from_millis(content.number("purged")?)),
             15 => complete = content.number("complete")? != 0,
             16 => kept_from = content.number("kept_from")?,
+            17 => {
+                let run = content.text("migrated_to")?.parse();
+                migrated_to = Some(run.map_err(|_| malformed("migrated_to"))?);
+            }
             // The heads of many runs are read for a list; what stands beside them is not looked at.
             FIRST_KIND.. => break,
             _ => {}
         }
+    }
+    if (status == Some(Status::Migrated)) != migrated_to.is_some() {
+        return Err(malformed("migrated_to"));
     }
     let number = |field: usize, name| numbers[field].ok_or(malformed(name));
     Ok(Head {
@@ -398,5 +411,6 @@ pub(super) fn read_head(bytes: &[u8]) -> Result<Head, RecordError> {
         blocked: number(13, "blocked")? != 0,
         purged: purged.map(|at| Purged { at, complete }),
         kept_from,
+        migrated_to,
     })
 }

@@ -17,11 +17,13 @@ use super::lock::{self, Lock};
 use super::overlay::{Overlay, failed};
 use super::problem::guarded;
 use super::queue::Queue;
+use super::run::RunRecord;
 use super::state::State;
 use super::taken::Taken;
 use crate::store::StoreError;
 use crate::store::acks;
 use crate::store::contract::{Ack, Commit, Create, Created, Deliver, Head, Owner};
+use crate::store::migrate::Migrate;
 use crate::store::program::ProgramRecord;
 use crate::store::purge::{self, Purge};
 use crate::store::restore::Restore;
@@ -38,6 +40,7 @@ pub(super) enum Write {
     Commit(Box<Commit>, Ack<()>),
     Deliver(Box<Deliver>, Ack<u64>),
     Claim(RunKey, Owner, Ack<Head>),
+    Migrate(Box<Migrate>, Ack<Created>),
     Enroll(Ack<Owner>),
     Purge(Box<Purge>, Ack<purge::Progress>),
     Restore(Box<Restore>, Ack<purge::Progress>),
@@ -51,7 +54,7 @@ impl Write {
     /// Answers with an error.
     pub(super) fn refuse(self, error: StoreError) {
         acks::deliver(match self {
-            Self::Create(_, ack) => acks::answer(ack, Err(error)),
+            Self::Create(_, ack) | Self::Migrate(_, ack) => acks::answer(ack, Err(error)),
             Self::Commit(_, ack)
             | Self::Program(_, ack)
             | Self::Tamper(_, _, ack)
@@ -203,6 +206,10 @@ impl Writer {
                     Write::Claim(run, owner, ack)
                 })
             }
+            Write::Migrate(migrate, ack) => {
+                let resolved = guarded(|| self.resolve_migrate(drain, &migrate));
+                self.accept(drain, resolved, migrate, ack, Write::Migrate)
+            }
             Write::Enroll(ack) => {
                 let resolved = self.resolve_enroll(drain);
                 self.accept(drain, resolved, (), ack, |(), ack| Write::Enroll(ack))
@@ -257,6 +264,7 @@ impl Writer {
             Ok(Resolution {
                 step,
                 record,
+                also,
                 attempts,
                 owners,
                 runs,
@@ -270,6 +278,9 @@ impl Writer {
                     Some((run, Some(record))) => self.cache.put(run, record),
                     Some((run, None)) => self.cache.forget(&run),
                     None => {}
+                }
+                if let Some((run, record)) = also {
+                    self.cache.put(run, *record);
                 }
                 Ok(answer)
             }
@@ -420,7 +431,9 @@ impl Writer {
 pub(super) struct Resolution<T> {
     pub(super) step: Step,
     /// The record of the run as it leaves it; of one that is gone `None`.
-    pub(super) record: Option<(RunKey, Option<super::run::RunRecord>)>,
+    pub(super) record: Option<(RunKey, Option<RunRecord>)>,
+    /// The record of another run that it makes.
+    pub(super) also: Option<(RunKey, Box<RunRecord>)>,
     /// How many attempts it records.
     pub(super) attempts: u32,
     /// How many owners it makes.
@@ -436,6 +449,7 @@ impl<T> Resolution<T> {
         Self {
             step: Step::default(),
             record: None,
+            also: None,
             attempts: 0,
             owners: 0,
             runs: 0,

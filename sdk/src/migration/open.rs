@@ -1,0 +1,59 @@
+//! What a run waits for, or has left behind, when it is moved.
+
+use std::fmt;
+
+use crate::Timestamp;
+use crate::history::CallSite;
+
+/// An operation that has begun and has not come to an end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Open {
+    /// Its number.
+    pub operation: u64,
+    /// What it is.
+    pub kind: OpenKind,
+    /// Where in the source it was begun, where that was recorded.
+    pub site: Option<CallSite>,
+}
+
+/// What an open operation is, and so what can become of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OpenKind {
+    /// A call of an activity: code that touches the world, and may be at it just now. It can be kept.
+    Activity {
+        /// The activity's name.
+        name: String,
+        /// The workflow had given it up. It is the run's all the same: dropping is not rollback (S12).
+        dropped: bool,
+    },
+    /// A timer. Nothing but its run sees it, so there is nothing to be kept; it can be stopped.
+    Timer {
+        /// When it would fire.
+        deadline: Timestamp,
+    },
+}
+
+impl fmt::Display for Open {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            operation,
+            kind,
+            site,
+        } = self;
+        match kind {
+            OpenKind::Activity { name, dropped } => {
+                write!(f, "activity {} ~{operation}", name.escape_debug())?;
+                if *dropped {
+                    f.write_str(", given up by the workflow and still at work")?;
+                }
+            }
+            OpenKind::Timer { deadline } => write!(f, "timer ~{operation}, due at {deadline}")?,
+        }
+        match site {
+            Some(site) => write!(f, "  {site}"),
+            None => Ok(()),
+        }
+    }
+}
