@@ -158,7 +158,7 @@ fn row_3_a_value_of_the_generation_outside_of_the_range_blocks_live() {
 
       event 7
           recorded    marker "m" 1                          program first
-          this code   marker "m" 2..=3                      sdk/tests/machine/markers.rs:130:27  program this
+          this code   marker "m" 2..=3                      sdk/tests/machine/markers.rs  program this
           the version was recorded as event 4
 
     Nothing was changed. The run goes on when a program is started that supports this version of the marker: put its arm back, or start again the program that recorded it.
@@ -218,8 +218,8 @@ fn row_5_a_recorded_version_outside_of_the_range_is_unsupported_at_its_own_event
     run order-42 (flow) is blocked: its history does not fit this program [H207 marker unsupported]
 
       event 4
-          recorded    marker "m" 2                          program first
-          this code   marker "m" 0..=1                      sdk/tests/machine/markers.rs:175:24  program this
+          recorded    marker "m" 2                          sdk/tests/machine/markers.rs  program first
+          this code   marker "m" 0..=1                      sdk/tests/machine/markers.rs  program this
 
     Nothing was changed. The run goes on when a program is started that supports this version of the marker: put its arm back, or start again the program that recorded it.
     "#);
@@ -282,7 +282,7 @@ fn row_7_without_a_recorded_version_0_must_be_supported() {
 
       event 4
           recorded    no marker "m": version 0              program first
-          this code   marker "m" 1..=2                      sdk/tests/machine/markers.rs:231:24  program this
+          this code   marker "m" 1..=2                      sdk/tests/machine/markers.rs  program this
 
     Nothing was changed. The run goes on when a program is started that supports this version of the marker: put its arm back, or start again the program that recorded it.
     "#);
@@ -314,8 +314,8 @@ fn row_8_a_marker_that_was_moved_before_what_it_followed_is_reordered() {
     run order-42 (flow) is blocked: its history does not fit this program [H205 reordered]
 
       event 4
-          recorded    random draw                           sdk/tests/machine/markers.rs:248:24  program first
-          this code   marker "m" 0..=1                      sdk/tests/machine/markers.rs:256:24  program this
+          recorded    random draw                           sdk/tests/machine/markers.rs  program first
+          this code   marker "m" 0..=1                      sdk/tests/machine/markers.rs  program this
           the history has the marker after this
 
     Nothing was changed. The run goes on when a program is started that decides what was recorded: put it back, or start again the program that recorded it.
@@ -470,8 +470,8 @@ fn row_15_a_recorded_marker_that_is_not_asked_for_is_removed_whatever_comes_inst
     run order-42 (flow) is blocked: its history does not fit this program [H208 marker removed]
 
       event 4
-          recorded    marker "m" 2                          sdk/tests/machine/markers.rs:80:20  program first
-          this code   sleep ~2                              sdk/tests/machine/markers.rs:72:26  program this
+          recorded    marker "m" 2                          sdk/tests/machine/markers.rs  program first
+          this code   sleep ~2                              sdk/tests/machine/markers.rs  program this
 
     Nothing was changed. The run goes on when a program is started that asks for the marker here: put the call back, or, where the code of this version has stayed, retire the marker with `perennial lock --accept`.
     "#);
@@ -508,7 +508,7 @@ fn rows_16_and_17_a_retired_marker_is_passed_over_with_the_version_that_has_stay
     run order-42 (flow) is blocked: its history does not fit this program [H207 marker unsupported]
 
       event 4
-          recorded    marker "m" 2                          sdk/tests/machine/markers.rs:80:20  program first
+          recorded    marker "m" 2                          sdk/tests/machine/markers.rs  program first
           this code   sleep ~2                              program this
           the marker was retired: the code of its version 1 has stayed
 
@@ -532,9 +532,9 @@ fn row_18_a_marker_that_was_moved_to_an_earlier_event_is_reordered() {
     run order-42 (flow) is blocked: its history does not fit this program [H205 reordered]
 
       event 4
-          recorded    marker "m" 2                          sdk/tests/machine/markers.rs:80:20  program first
-          this code   sleep ~2                              sdk/tests/machine/markers.rs:443:30  program this
-          the code asks for the marker earlier, at sdk/tests/machine/markers.rs:441:24, where the history has none: version 0
+          recorded    marker "m" 2                          sdk/tests/machine/markers.rs  program first
+          this code   sleep ~2                              sdk/tests/machine/markers.rs  program this
+          the code asks for the marker earlier, at sdk/tests/machine/markers.rs, where the history has none: version 0
 
     Nothing was changed. The run goes on when a program is started that decides what was recorded: put it back, or start again the program that recorded it.
     "#);
