@@ -185,7 +185,7 @@ fn s11_the_result_is_compared() {
 
       event 6
           recorded    return of a result                                    begun by artifact first
-          this code   activity part ~3    sdk/tests/machine/ends.rs:150:39  artifact this
+          this code   activity part ~3    sdk/tests/machine/ends.rs:149:39  artifact this
 
     Nothing was changed. The run goes on after any of these:
       · keep the old path for runs in flight: `if cx.patched("part") { .. }`

@@ -87,9 +87,11 @@ fn s38_a_run_that_no_program_had_begun_is_moved_by_its_only_event() {
     run order-42 (flow) is blocked: its history cannot be read [H213 damaged]
 
       event 3
+          begun by artifact first, this is artifact this
           the run had begun, and this says that it had not
 
-    Nothing was changed. Keep a copy of the store before anything else. The run goes on when its history can be read again, as after restoring a backup.
+    Nothing was changed. The run goes on after this:
+      · keep a copy of the store before anything else, then restore a backup that has the record
     ");
 }
 
