@@ -162,12 +162,19 @@ pub enum CalleeKind {
     Unknown,
 }
 
-/// A place in a workflow where it waits or begins something.
+/// A place in a workflow where it waits, begins something, or draws a value.
 #[doc(hidden)]
-#[derive(Debug, PartialEq, Eq)]
 pub struct Site {
     pub id: &'static str,
     pub function: &'static str,
+    /// What is asked for, as errors call it: `activity charge_card`. With a `?` behind it: probably. Empty: not known.
+    pub asks: &'static str,
+    /// The branches, loops and blocks that it stands in: `1.0 2*` is a loop in the first branch of something.
+    pub scope: &'static str,
+    /// Its place in `all`.
+    pub at: usize,
+    /// All sites of the function, in source order.
+    pub all: &'static [Self],
     pub file: &'static str,
     pub line: u32,
     pub column: u32,
@@ -177,15 +184,41 @@ impl Site {
     /// The site at the tokens that call this.
     #[must_use]
     #[track_caller]
-    pub const fn here(id: &'static str, function: &'static str) -> Self {
+    pub const fn here(
+        id: &'static str,
+        function: &'static str,
+        asks: &'static str,
+        scope: &'static str,
+        at: usize,
+        all: &'static [Self],
+    ) -> Self {
         let place = Location::caller();
         Self {
             id,
             function,
+            asks,
+            scope,
+            at,
+            all,
             file: place.file(),
             line: place.line(),
             column: place.column(),
         }
+    }
+}
+
+/// Without the other sites, which have it among theirs.
+impl fmt::Debug for Site {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            function,
+            id,
+            file,
+            line,
+            column,
+            ..
+        } = self;
+        write!(f, "{function}/{id} at {file}:{line}:{column}")
     }
 }
 

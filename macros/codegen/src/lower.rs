@@ -9,6 +9,7 @@
 
 mod labels;
 mod macros;
+mod scopes;
 mod sites;
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
@@ -19,7 +20,7 @@ use syn::{Expr, ExprMethodCall, Path};
 
 use self::labels::Labels;
 pub(crate) use self::macros::{EXPRESSION_LISTS, List, SelectArms};
-use self::sites::Sites;
+use self::sites::{Scope, Sites};
 use crate::check::text;
 use crate::errors::Errors;
 use crate::parse::Body;
@@ -75,8 +76,9 @@ impl Lowering<'_> {
         // On stable the spans of several tokens cannot be joined, so the first stands for all.
         let span = expr.span();
         let label = self.labels.of(&expr);
+        let asks = self.labels.asks(&expr, &label);
         self.visit_expr_mut(&mut expr);
-        let site = self.sites.add(label, place.unwrap_or(span));
+        let site = self.sites.add(label, asks, place.unwrap_or(span));
         // As an argument they would be redundant, and rustc would say so.
         while let Expr::Paren(paren) = expr {
             expr = *paren.expr;
@@ -115,7 +117,10 @@ impl Lowering<'_> {
     }
 
     fn lower_async(&mut self, mut block: syn::ExprAsync) -> TokenStream {
-        visit_mut::visit_expr_async_mut(self, &mut block);
+        let group = self.sites.group();
+        self.within(group, Scope::Async, |this| {
+            visit_mut::visit_expr_async_mut(this, &mut block);
+        });
         let attrs = std::mem::take(&mut block.attrs);
         let durable = self.call("durably", block.async_token.span, block.to_token_stream());
         quote!(#(#attrs)* #durable)
@@ -142,8 +147,9 @@ impl Lowering<'_> {
         let mut expr = take(argument);
         let span = expr.span();
         let label = self.labels.of(&expr);
+        let asks = self.labels.asks(&expr, &label);
         self.visit_expr_mut(&mut expr);
-        let site = self.sites.add(label, span);
+        let site = self.sites.add(label, asks, span);
         let inside = Span::mixed_site().located_at(span);
         let private = {
             let krate = respanned(self.krate, inside);
@@ -173,7 +179,17 @@ impl VisitMut for Lowering<'_> {
             .init
             .as_ref()
             .and_then(|init| self.labels.of_operation(&init.expr));
+        let otherwise = local.init.as_mut().and_then(|init| init.diverge.take());
         visit_mut::visit_local_mut(self, local);
+        if let Some((token, mut block)) = otherwise {
+            let group = self.sites.group();
+            self.within(group, Scope::Branch(0), |this| {
+                this.visit_expr_mut(&mut block);
+            });
+            if let Some(init) = &mut local.init {
+                init.diverge = Some((token, block));
+            }
+        }
         self.labels.bind(&local.pat, label);
     }
 
@@ -213,9 +229,10 @@ impl VisitMut for Lowering<'_> {
             Expr::MethodCall(call) => {
                 self.note_callee(self.labels.method_callee(call));
                 visit_mut::visit_expr_method_call_mut(self, call);
+                self.note_draw(call);
             }
             Expr::Macro(call) => self.lower_macro(&mut call.mac),
-            _ => visit_mut::visit_expr_mut(self, expr),
+            _ => self.visit_scopes(expr),
         }
     }
 

@@ -23,7 +23,7 @@ pub use select::{Either, race};
 pub use start::{Elsewhere, Start};
 pub use task::Task;
 
-use crate::machine::{SITE, judged, pass};
+use crate::machine::{SITE, judged, pass, pending};
 use crate::workflow::Site;
 
 /// Something that a workflow may wait for, since its history records how it ends.
@@ -110,8 +110,9 @@ impl<F: Future> Future for At<F> {
         let outer = Outer(SITE.replace(Some(this.site)));
         let result = judged(|| this.future.poll(context));
         drop(outer);
-        if result.is_ready() {
-            pass(this.site);
+        match result {
+            Poll::Ready(_) => pass(this.site),
+            Poll::Pending => pending(this.site),
         }
         result
     }

@@ -15,7 +15,7 @@ pub use kinds::IncompatibleKind;
 pub use remedy::Remedy;
 pub use sides::{MarkerMismatch, Side};
 pub use text::Coloured;
-pub(crate) use window::{Evidence, LOOKED_AT};
+pub(crate) use window::{Ahead, Evidence, LOOKED_AT};
 
 use crate::history::Unit;
 use crate::value::Difference;

@@ -145,7 +145,7 @@ impl Side {
     }
 
     /// Whether it is the end of the workflow.
-    pub(super) fn is_end(&self) -> bool {
+    pub(crate) fn is_end(&self) -> bool {
         self.what == RESULT || self.what == ERROR
     }
 

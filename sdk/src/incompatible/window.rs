@@ -22,6 +22,8 @@ const MOST_AT_ONCE: usize = 4;
 pub(crate) struct Ahead {
     /// As [`Side::what`]; empty: something that decides what cannot be seen here, as a `#[durable]` function.
     pub(crate) what: &'static str,
+    /// Whether that is only likely: a function of another crate may be an activity.
+    pub(crate) guessed: bool,
     pub(crate) site: CallSite,
     /// Whether it comes in any case, unless the function returns before. Otherwise it stands under a condition.
     pub(crate) sure: bool,
@@ -390,7 +392,7 @@ fn find(ahead: &[Ahead], what: &str) -> Option<usize> {
         if site.what == what {
             return Some(at);
         }
-        if site.sure && !site.what.is_empty() {
+        if site.sure && !site.guessed && !site.what.is_empty() {
             return None;
         }
     }
@@ -486,7 +488,7 @@ pub(super) fn kept(sides: &[Side], ahead: &[Ahead]) -> Vec<Side> {
     let certain = sides.iter().cloned();
     let ahead = ahead
         .iter()
-        .filter(|ahead| ahead.sure && !ahead.what.is_empty());
+        .filter(|ahead| ahead.sure && !ahead.guessed && !ahead.what.is_empty());
     let ahead = ahead.map(|ahead| Side {
         what: ahead.what.to_owned(),
         name: ahead.what.strip_prefix("activity ").map(str::to_owned),

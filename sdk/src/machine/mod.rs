@@ -21,6 +21,7 @@ mod probe;
 mod state;
 mod step;
 mod tasks;
+mod trail;
 mod waits;
 
 pub use markers::MAX_MARKER_ID;
@@ -32,6 +33,7 @@ pub(crate) use handle::{Handle, Until};
 pub(crate) use markers::MarkerCall;
 pub(crate) use state::Resolution;
 pub(crate) use tasks::TaskId;
+pub(crate) use trail::pending;
 pub(crate) use waits::{judged, may_poll, pass, wait};
 
 use flag::Flag;
@@ -373,7 +375,9 @@ impl Machine {
                 && let Some(root) = &mut self.root
             {
                 polled = true;
-                if let Poll::Ready(end) = judged(|| root.as_mut().poll(&mut context)) {
+                if let Poll::Ready(end) =
+                    trail::task(|| judged(|| root.as_mut().poll(&mut context)))
+                {
                     core.check_polls();
                     return self.end(end);
                 }

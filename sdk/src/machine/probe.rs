@@ -4,6 +4,7 @@
 //! then is certain. A value that would have to be made up ends that, since the code may turn on it.
 
 use super::state::State;
+use super::trail;
 use crate::Blocked;
 use crate::history::Decision;
 use crate::incompatible::{Evidence, Incompatible, IncompatibleKind, LOOKED_AT, Side};
@@ -45,6 +46,7 @@ impl State {
                 open: true,
             });
             self.note(asked);
+            trail::begin();
         }
         None
     }
@@ -115,6 +117,11 @@ impl State {
         });
         evidence.recorded.extend(rest);
         evidence.in_unit = evidence.recorded.len();
+        let ended =
+            error.kind == IncompatibleKind::LeftOver || evidence.asked.iter().any(Side::is_end);
+        if !ended {
+            self.look_at_the_source(&mut evidence);
+        }
         error.told_from(evidence)
     }
 

@@ -9,6 +9,7 @@ use std::task::{Context, Waker};
 
 use super::core::Core;
 use super::flag::Board;
+use super::trail;
 use super::waits::{apart, judged, may_poll};
 
 /// Tasks are numbered in the order in which they began.
@@ -145,7 +146,7 @@ impl Core {
             (future, slot.waker.clone())
         };
         let poll = || future.as_mut().poll(&mut Context::from_waker(&waker));
-        if judged(poll).is_pending() {
+        if trail::task(|| judged(poll)).is_pending() {
             let mut tasks = self.tasks.borrow_mut();
             if let Some(slot) = tasks.slots.get_mut(&id) {
                 slot.future = Some(future);

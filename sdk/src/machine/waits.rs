@@ -8,6 +8,7 @@ use std::task::Poll;
 
 use super::MAX_POLLS;
 use super::core::SITE;
+use super::trail;
 use crate::workflow::Site;
 
 thread_local! {
@@ -26,6 +27,7 @@ pub(super) fn reset() {
     FOREIGN.set(None);
     POLLS.set(0);
     PASSED.set(None);
+    trail::reset();
 }
 
 /// An await has its result.

@@ -148,10 +148,10 @@ fn h201_another_kind() {
           this code   activity charge ~1  sdk/tests/machine/compared.rs:31:37  artifact this
 
       recorded next                    this code asks for
-          2 sleep                   ≠  activity charge   ← changed
-          4 random draw
-          5 uuid
-          6 recorded value "limit"
+          2 sleep                   ≠  activity charge          ← changed
+          4 random draw                random draw
+          5 uuid                       uuid
+          6 recorded value "limit"     recorded value "limit"
 
     Nothing was changed. The run goes on after any of these:
       · keep the old path for runs in flight: `if cx.patched("charge") { .. } else { .. }`
@@ -235,6 +235,11 @@ fn h203_something_more() {
       event 6
           recorded    nothing more                                                 begun by artifact first
           this code   recorded value "limit"  sdk/tests/machine/compared.rs:34:16  artifact this
+
+      recorded next                    this code asks for
+                                       recorded value "limit"   ← inserted
+                                       sleep
+                                       sleep
 
     Nothing was changed. The run goes on after any of these:
       · keep the old path for runs in flight: `if cx.patched("limit") { .. }`

@@ -6,6 +6,8 @@ use proc_macro2::Ident;
 use syn::ext::IdentExt;
 use syn::{Expr, ExprCall, ExprMethodCall, Pat};
 
+use super::sites::Asks;
+
 /// Names operations, also through the variables that hold them.
 #[derive(Debug)]
 pub(super) struct Labels {
@@ -64,6 +66,15 @@ impl Labels {
         }
     }
 
+    /// What is asked for where `expr`, whose label is `label`, is waited for or begun.
+    pub(super) fn asks(&self, expr: &Expr, label: &str) -> Asks {
+        match (self.of_operation(expr), label) {
+            (None, _) | (Some(_), "async" | NAMELESS) => Asks::Unknown,
+            (Some(_), "sleep" | "sleep_until") => Asks::For("sleep".to_owned()),
+            (Some(_), function) => Asks::Call(function.to_owned()),
+        }
+    }
+
     /// The function that is called with the context: `f(cx, ..)`, `f(&cx, ..)`, `f(cx.clone(), ..)`.
     pub(super) fn callee(&self, call: &ExprCall) -> Option<String> {
         if self.hands_over_context(call.args.first()?) {
@@ -104,7 +115,7 @@ impl Labels {
         }
     }
 
-    fn is_context(&self, expr: &Expr) -> bool {
+    pub(super) fn is_context(&self, expr: &Expr) -> bool {
         match expr {
             Expr::Path(path) => match (path.path.get_ident(), &self.context) {
                 (Some(name), Some(context)) => name == context,

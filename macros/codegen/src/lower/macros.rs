@@ -10,6 +10,7 @@ use syn::visit_mut::VisitMut;
 use syn::{Expr, Macro, Pat, Token};
 
 use super::Lowering;
+use super::sites::Scope;
 use crate::check::{is_flat, text};
 use crate::index::{imported_from, is_own_macro};
 
@@ -155,9 +156,15 @@ impl Lowering<'_> {
 
     fn lower_select(&mut self, call: &mut Macro) {
         if let Ok(mut arms) = syn::parse2::<SelectArms>(call.tokens.clone()) {
+            // All are waited for, and then the code of one of them runs.
             for arm in &mut arms.0 {
                 self.check_argument(&mut arm.future);
-                self.visit_expr_mut(&mut arm.body);
+            }
+            let group = self.sites.group();
+            for (at, arm) in arms.0.iter_mut().enumerate() {
+                self.within(group, Scope::Branch(at), |this| {
+                    this.visit_expr_mut(&mut arm.body);
+                });
             }
             call.tokens = arms.into_token_stream();
         }
