@@ -22,6 +22,17 @@ pub(crate) fn resolve(called: &[String], place: Span) -> Vec<Callee> {
     Index::with(place, |index| resolved(index, called))
 }
 
+/// The `#[durable]` functions among those that the workflow at `place` calls, and those that these call.
+pub(crate) fn durable(called: &[String], place: Span) -> HashSet<String> {
+    Index::with(place, |index| {
+        let mut seen = HashSet::new();
+        follow(index, called, &mut seen, &mut Vec::new());
+        let is_durable = |name: &String| matches!(index.meaning(name), Some(Meaning::Durable(_)));
+        seen.retain(is_durable);
+        seen
+    })
+}
+
 fn resolved(index: &Index, called: &[String]) -> Vec<Callee> {
     let mut callees = Vec::new();
     follow(index, called, &mut HashSet::new(), &mut callees);
@@ -61,7 +72,7 @@ mod tests {
 
     fn resolved_in(source: &str, called: &[&str]) -> Vec<Callee> {
         let mut index = Index::default();
-        index.add(source);
+        index.add(std::path::Path::new("src/lib.rs"), source);
         let called: Vec<String> = called.iter().map(|name| (*name).to_owned()).collect();
         resolved(&index, &called)
     }

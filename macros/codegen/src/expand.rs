@@ -26,6 +26,8 @@ use crate::options::{
 use crate::parse::{Body, Function};
 use crate::signature::Kind;
 
+pub(crate) use self::durable::context as durable_context;
+
 pub(crate) fn workflow(attr: TokenStream, item: TokenStream) -> TokenStream {
     expand("workflow", names_crate(&attr), item, |function, errors| {
         let options = WorkflowOptions::parse(attr, errors);

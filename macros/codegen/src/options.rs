@@ -80,6 +80,17 @@ impl Given {
         None
     }
 
+    /// `lock = false`
+    fn switch(&self, errors: &mut Errors) -> Option<bool> {
+        if let Value::Assigned(tokens) = &self.value
+            && let Ok(word) = syn::parse2::<syn::LitBool>(tokens.clone())
+        {
+            return Some(word.value);
+        }
+        self.wants(&format!("{} = false", self.name), errors);
+        None
+    }
+
     /// For an option that takes nothing.
     fn alone(&self, errors: &mut Errors) {
         if !matches!(self.value, Value::None) {
@@ -166,10 +177,12 @@ fn default_crate() -> Path {
     path
 }
 
-/// `#[workflow(name = "..", crate = path)]`
+/// `#[workflow(name = "..", lock = false, crate = path)]`
 #[derive(Debug)]
 pub(crate) struct WorkflowOptions {
     pub(crate) name: Option<LitStr>,
+    /// Whether it is compared with `perennial.lock`.
+    pub(crate) lock: bool,
     pub(crate) krate: Path,
 }
 
@@ -177,34 +190,45 @@ impl WorkflowOptions {
     pub(crate) fn parse(attr: TokenStream, errors: &mut Errors) -> Self {
         let mut options = WorkflowOptions {
             name: None,
+            lock: true,
             krate: default_crate(),
         };
         for option in given(attr, errors) {
             match option.name.to_string().as_str() {
                 "name" => options.name = option.text("\"order\"", errors),
+                "lock" => options.lock = option.switch(errors).unwrap_or(true),
                 "crate" => options.krate = option.path(errors).unwrap_or(options.krate),
-                _ => unknown("`#[workflow]`", &option.name, &["name", "crate"], errors),
+                _ => unknown(
+                    "`#[workflow]`",
+                    &option.name,
+                    &["name", "lock", "crate"],
+                    errors,
+                ),
             }
         }
         options
     }
 }
 
-/// `#[durable(crate = path)]`
+/// `#[durable(lock = false, crate = path)]`
 #[derive(Debug)]
 pub(crate) struct DurableOptions {
+    /// Whether it is compared with `perennial.lock`.
+    pub(crate) lock: bool,
     pub(crate) krate: Path,
 }
 
 impl DurableOptions {
     pub(crate) fn parse(attr: TokenStream, errors: &mut Errors) -> Self {
         let mut options = DurableOptions {
+            lock: true,
             krate: default_crate(),
         };
         for option in given(attr, errors) {
             match option.name.to_string().as_str() {
+                "lock" => options.lock = option.switch(errors).unwrap_or(true),
                 "crate" => options.krate = option.path(errors).unwrap_or(options.krate),
-                _ => unknown("`#[durable]`", &option.name, &["crate"], errors),
+                _ => unknown("`#[durable]`", &option.name, &["lock", "crate"], errors),
             }
         }
         options

@@ -91,6 +91,34 @@ fn body(group: Group, attrs: &mut Vec<Attribute>) -> Body {
 /// stack of the compiler, which ends by a crash.
 const DEEPEST: usize = 256;
 
+/// What is wrong with the tokens of a file, if they go too deep. Nothing here calls itself.
+pub(crate) fn too_deep_in(tokens: &TokenStream) -> Option<syn::Error> {
+    let mut open = vec![tokens.clone().into_iter()];
+    while let Some(inner) = open.last_mut() {
+        match inner.next() {
+            Some(TokenTree::Group(group)) if open.len() > DEEPEST => {
+                return Some(goes_too_deep(group.span_open()));
+            }
+            Some(TokenTree::Group(group)) => open.push(group.stream().into_iter()),
+            Some(_) => {}
+            None => {
+                open.pop();
+            }
+        }
+    }
+    None
+}
+
+fn goes_too_deep(at: Span) -> syn::Error {
+    syn::Error::new(
+        at,
+        format!(
+            "brackets stand inside of each other more than {DEEPEST} times, and the attribute looks no deeper\n\n\
+             help: move what is inside into a function of its own"
+        ),
+    )
+}
+
 /// What is wrong with the body at `cursor`, if it goes too deep.
 fn too_deep(cursor: Cursor<'_>) -> Option<syn::Error> {
     let (mut cursor, ..) = cursor.any_group()?;
@@ -99,13 +127,7 @@ fn too_deep(cursor: Cursor<'_>) -> Option<syn::Error> {
         if let Some((inside, _, span, after)) = cursor.any_group() {
             outer.push(after);
             if outer.len() >= DEEPEST {
-                return Some(syn::Error::new(
-                    span.open(),
-                    format!(
-                        "brackets stand inside of each other more than {DEEPEST} times, and the attribute looks no deeper\n\n\
-                         help: move what is inside into a function of its own"
-                    ),
-                ));
+                return Some(goes_too_deep(span.open()));
             }
             cursor = inside;
         } else if cursor.eof() {

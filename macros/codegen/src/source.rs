@@ -19,6 +19,12 @@ pub(crate) struct Function {
     pub(crate) attributes: Vec<Attribute>,
     /// Stands in an `impl` or a `trait`.
     pub(crate) is_associated: bool,
+    /// The modules, types and functions of this file around it, and its name: `inner::Shop::restock`.
+    pub(crate) path: String,
+    /// Stands in what only tests have.
+    pub(crate) is_test: bool,
+    /// Stands in the tokens of a macro.
+    pub(crate) in_macro: bool,
     /// The functions that it calls with its context, each once.
     pub(crate) calls: Vec<String>,
 }
@@ -30,6 +36,8 @@ pub(crate) struct Attribute {
     pub(crate) name: String,
     /// The text of its option `name = ".."`.
     pub(crate) name_option: Option<String>,
+    /// `cfg(test)`.
+    is_test: bool,
 }
 
 /// What a source declares.
@@ -39,14 +47,30 @@ pub(crate) struct Source {
     pub(crate) functions: Vec<Function>,
     /// What its names mean.
     pub(crate) names: FileNames,
+    /// The modules in other files that only tests have: `tests`, `inner::tests`.
+    pub(crate) test_modules: Vec<String>,
+    /// All of it is there for tests only: `#![cfg(test)]`.
+    pub(crate) is_test: bool,
 }
 
-/// A brace that is open.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Block {
+/// A brace that is open, or will be.
+#[derive(Debug, Clone, Default)]
+struct Block<'a> {
     /// Of an `impl` or a `trait`.
-    Associated,
-    Other,
+    is_associated: bool,
+    /// The tokens of what it belongs to: the name of a module or function, `impl .. for ..`.
+    of: &'a [Token<'a>],
+    is_test: bool,
+}
+
+impl Block<'_> {
+    fn name(&self) -> String {
+        match self.of {
+            [Token::Word("impl"), rest @ ..] => implemented(rest),
+            [name, ..] => name.word().unwrap_or_default().to_owned(),
+            [] => String::new(),
+        }
+    }
 }
 
 impl Source {
@@ -55,11 +79,15 @@ impl Source {
         let mut source = Source {
             functions: Vec::new(),
             names: names::read(&tokens, &lines),
+            test_modules: Vec::new(),
+            is_test: false,
         };
-        let mut attributes = Vec::new();
-        let mut open: Vec<Block> = Vec::new();
+        let mut attributes: Vec<Attribute> = Vec::new();
+        let mut open: Vec<Block<'_>> = Vec::new();
         // What the next brace opens.
-        let mut next = Block::Other;
+        let mut next = Block::default();
+        // Where the tokens of a macro end.
+        let mut macro_end = 0;
         let mut at = 0;
         while at < tokens.len() {
             match &tokens[at..] {
@@ -68,19 +96,83 @@ impl Source {
                     attributes.extend(attribute(&tokens[at + 2..end]));
                     at = end;
                 }
+                [Token::Sign('#'), Token::Sign('!'), Token::Sign('['), ..] => {
+                    let end = closing(&tokens, at + 2);
+                    let is_test =
+                        attribute(&tokens[at + 3..end]).is_some_and(|inner| inner.is_test);
+                    match open.last_mut() {
+                        Some(block) => block.is_test |= is_test,
+                        None => source.is_test |= is_test,
+                    }
+                    at = end;
+                }
                 [Token::Word("fn"), Token::Word(name), ..] => {
+                    let is_test = attributes.iter().any(|attribute| attribute.is_test);
                     let mut function =
                         function(name, std::mem::take(&mut attributes), &tokens[at + 2..]);
                     function.line = lines[at + 1];
-                    function.is_associated = open.last() == Some(&Block::Associated);
+                    function.is_associated = open.last().is_some_and(|block| block.is_associated);
+                    function.path = path(&open, name);
+                    function.is_test = is_test || open.iter().any(|block| block.is_test);
+                    function.in_macro = at < macro_end;
                     source.functions.push(function);
-                    next = Block::Other;
+                    next = Block {
+                        of: &tokens[at + 1..at + 2],
+                        is_test,
+                        ..Block::default()
+                    };
                     at = signature_end(&tokens, at + 2);
                     continue;
                 }
-                [Token::Word("impl" | "trait"), ..] => next = Block::Associated,
+                [
+                    Token::Word("mod"),
+                    Token::Word(name),
+                    Token::Sign(sign @ ('{' | ';')),
+                    ..,
+                ] => {
+                    let is_test = attributes.iter().any(|attribute| attribute.is_test);
+                    let is_inside = open.iter().any(|block| block.is_test);
+                    if *sign == ';' && (is_test || is_inside) {
+                        source.test_modules.push(path(&open, name));
+                    }
+                    next = Block {
+                        of: &tokens[at + 1..at + 2],
+                        is_test,
+                        ..Block::default()
+                    };
+                }
+                [Token::Word("impl"), ..] => {
+                    next = Block {
+                        is_associated: true,
+                        of: &tokens[at..signature_end(&tokens, at)],
+                        is_test: attributes.iter().any(|attribute| attribute.is_test),
+                    };
+                }
+                [Token::Word("trait"), ..] => {
+                    next = Block {
+                        is_associated: true,
+                        of: &tokens[at + 1..],
+                        is_test: attributes.iter().any(|attribute| attribute.is_test),
+                    };
+                }
+                [
+                    Token::Word(_),
+                    Token::Sign('!'),
+                    Token::Sign('(' | '[' | '{'),
+                    ..,
+                ] if at >= macro_end => {
+                    macro_end = closing(&tokens, at + 2);
+                }
+                [
+                    Token::Word("macro_rules"),
+                    Token::Sign('!'),
+                    Token::Word(_),
+                    ..,
+                ] if at >= macro_end => {
+                    macro_end = closing(&tokens, at + 3);
+                }
                 [Token::Sign('{'), ..] => {
-                    open.push(std::mem::replace(&mut next, Block::Other));
+                    open.push(std::mem::take(&mut next));
                     attributes.clear();
                 }
                 [Token::Sign('}'), ..] => {
@@ -88,7 +180,7 @@ impl Source {
                     attributes.clear();
                 }
                 [Token::Sign(';'), ..] => {
-                    next = Block::Other;
+                    next = Block::default();
                     attributes.clear();
                 }
                 _ => {}
@@ -97,6 +189,74 @@ impl Source {
         }
         source
     }
+}
+
+/// The names of the blocks around, and one more.
+fn path(open: &[Block<'_>], name: &str) -> String {
+    let mut path = String::new();
+    for outer in open.iter().map(Block::name).filter(|name| !name.is_empty()) {
+        path.push_str(&outer);
+        path.push_str("::");
+    }
+    path + name
+}
+
+/// `Shop<A>` of `impl<A> Shop<A> where ..`, and `<Shop as Sells>` of `impl Sells for Shop`.
+fn implemented(tokens: &[Token<'_>]) -> String {
+    let (mut sides, mut depth) = (vec![String::new()], 0usize);
+    let skipped = match tokens.first() {
+        Some(Token::Sign('<')) => after_generics(tokens),
+        _ => 0,
+    };
+    for (index, token) in tokens.iter().enumerate().skip(skipped) {
+        match token {
+            Token::Word("where") if depth == 0 => break,
+            Token::Word("for")
+                if depth == 0 && tokens.get(index + 1) != Some(&Token::Sign('<')) =>
+            {
+                sides.push(String::new());
+                continue;
+            }
+            Token::Sign('<') => depth += 1,
+            Token::Sign('>') => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        let Some(side) = sides.last_mut() else {
+            continue;
+        };
+        match token {
+            Token::Word(word) => {
+                if side.ends_with(|last: char| last.is_alphanumeric() || last == '_') {
+                    side.push(' ');
+                }
+                side.push_str(word);
+            }
+            Token::Text(text) => side.push_str(text),
+            Token::Sign(sign) => side.push(*sign),
+        }
+    }
+    match sides.as_slice() {
+        [of_trait, ty, ..] => format!("<{ty} as {of_trait}>"),
+        [ty] => ty.clone(),
+        [] => String::new(),
+    }
+}
+
+/// How many tokens `<..>` at the beginning has.
+fn after_generics(tokens: &[Token<'_>]) -> usize {
+    let mut depth = 0usize;
+    for (index, token) in tokens.iter().enumerate() {
+        match token {
+            Token::Sign('<') => depth += 1,
+            Token::Sign('>') if index > 0 && tokens[index - 1] == Token::Sign('-') => {}
+            Token::Sign('>') => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth == 0 {
+            return index + 1;
+        }
+    }
+    tokens.len()
 }
 
 /// The body or the semicolon behind a signature, whose `impl`s are none that could be entered.
@@ -117,9 +277,13 @@ fn attribute(tokens: &[Token<'_>]) -> Option<Attribute> {
         [Token::Word("name"), Token::Sign('='), Token::Text(text)] => Some((*text).to_owned()),
         _ => None,
     });
+    // Of `cfg(any(test, ..))` and `cfg(not(test))` there is something in a release too.
+    let has = |word: &str| tokens.contains(&Token::Word(word));
+    let is_test = name == "cfg" && has("test") && !has("any") && !has("not");
     Some(Attribute {
         name: name.to_owned(),
         name_option,
+        is_test,
     })
 }
 
@@ -130,6 +294,9 @@ fn function(name: &str, attributes: Vec<Attribute>, tokens: &[Token<'_>]) -> Fun
         line: 0,
         attributes,
         is_associated: false,
+        path: String::new(),
+        is_test: false,
+        in_macro: false,
         calls: Vec::new(),
     };
     let Some(open) = tokens

@@ -4,12 +4,13 @@ use proc_macro2::{Delimiter, Group, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{FnArg, Ident, Pat, PatIdent, ReturnType, Signature, Type};
+use syn::{Expr, FnArg, Ident, Pat, PatIdent, ReturnType, Signature, Stmt, Type};
 
 use super::{as_written, denied_by_type, last_token};
 use crate::check::check;
 use crate::errors::Errors;
 use crate::inputs::generated_name;
+use crate::lock::{self, Annotated, enforce};
 use crate::lower::{Lowered, lower};
 use crate::options::DurableOptions;
 use crate::parse::{Body, Function};
@@ -26,7 +27,18 @@ pub(super) fn expand(
         mut sig,
         mut body,
     } = function;
-    let context = context(&sig);
+    let locked = enforce(
+        &Annotated {
+            kind: lock::Kind::Durable,
+            name: &sig.ident.unraw().to_string(),
+            signature: &sig,
+            body: &body,
+            is_locked: options.lock,
+        },
+        errors,
+    );
+    let lock_items = locked.items;
+    let context = context(&sig).cloned();
     check(krate, &sig, context.as_ref(), &mut body, errors);
     let Some(asyncness) = sig.asyncness else {
         // It waits for nothing: there is nothing in it to be rewritten.
@@ -35,6 +47,12 @@ pub(super) fn expand(
             Body::Missing => TokenStream::new(),
             _ => denied_by_type(),
         };
+        if let Body::Parsed(block) = &mut body
+            && !lock_items.is_empty()
+        {
+            let first = Stmt::Expr(Expr::Verbatim(lock_items), None);
+            block.stmts.insert(0, first);
+        }
         let function = as_written(Function {
             attrs,
             vis,
@@ -76,10 +94,10 @@ pub(super) fn expand(
     let future = quote_spanned!(asyncness.span=> async move #block);
     let durable = quote!(#krate::__private::durably(#future));
     // The sites stand behind the code, because they change with it: see the expansion of a workflow.
-    let inside = if sites.is_empty() {
+    let inside = if sites.is_empty() && lock_items.is_empty() {
         durable
     } else {
-        quote!(let __durable = #durable; #sites __durable)
+        quote!(let __durable = #durable; #sites #lock_items __durable)
     };
     let mut outer = Group::new(Delimiter::Brace, inside);
     outer.set_span(braces);
@@ -88,7 +106,7 @@ pub(super) fn expand(
 }
 
 /// The parameter that is the context: by its type, else by its name.
-fn context(sig: &Signature) -> Option<Ident> {
+pub(crate) fn context(sig: &Signature) -> Option<&Ident> {
     let mut named = None;
     for argument in &sig.inputs {
         let FnArg::Typed(argument) = argument else {
@@ -109,9 +127,9 @@ fn context(sig: &Signature) -> Option<Ident> {
                     .last()
                     .is_some_and(|last| last.ident == "Cx") =>
             {
-                return Some(pat.ident.clone());
+                return Some(&pat.ident);
             }
-            _ if pat.ident == "cx" => named = Some(pat.ident.clone()),
+            _ if pat.ident == "cx" => named = Some(&pat.ident),
             _ => {}
         }
     }

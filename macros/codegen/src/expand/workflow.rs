@@ -11,6 +11,7 @@ use crate::attributes::ItemAttributes;
 use crate::callees;
 use crate::check::check;
 use crate::errors::Errors;
+use crate::lock::{self, Annotated, Enforced, enforce};
 use crate::lower::{Lowered, lower, respanned};
 use crate::options::WorkflowOptions;
 use crate::parse::{Body, Function};
@@ -46,6 +47,18 @@ pub(super) fn expand(
     } = &named;
     let cfg = &attributes.cfg;
 
+    let locked = enforce(
+        &Annotated {
+            kind: lock::Kind::Workflow,
+            name,
+            signature: &function.sig,
+            body: &body,
+            is_locked: options.lock,
+        },
+        errors,
+    );
+    let lock_items = &locked.items;
+
     let context_name = context.as_ref().and_then(|context| context.name.as_ref());
     check(krate, &function.sig, context_name, &mut body, errors);
     let Lowered {
@@ -61,7 +74,7 @@ pub(super) fn expand(
     } else {
         named.assertions(&inputs)
     };
-    let graph = graph(&named, &callees);
+    let graph = graph(&named, &callees, &locked);
     let (prescribed, code_attributes) = (prescribed(), &attributes.code);
     let denied = denied_by_type();
     let code = Ident::new("__body", Span::mixed_site().located_at(ident.span()));
@@ -123,6 +136,7 @@ pub(super) fn expand(
             // being typed at the place where it was before.
             #sites
             #graph
+            #lock_items
             #[allow(clippy::future_not_send)]
             impl #krate::Workflow for #ident {
                 const NAME: &'static str = #name;
@@ -148,10 +162,16 @@ fn lend(signature: &mut Signature) {
 }
 
 /// `static __GRAPH`, with the place of the function's name.
-fn graph(named: &Named<'_>, callees: &[String]) -> TokenStream {
+fn graph(named: &Named<'_>, callees: &[String], locked: &Enforced) -> TokenStream {
     let Named {
         krate, ident, name, ..
     } = named;
+    let retired = lock::retired(name, callees, ident.span())
+        .into_iter()
+        .map(|lock::Retired { id, version }| {
+            quote!(#krate::RetiredMarker { id: #id, version: #version })
+        });
+    let structure = &locked.structure;
     let callees = callees::resolve(callees, ident.span())
         .into_iter()
         .map(|callee| {
@@ -164,8 +184,14 @@ fn graph(named: &Named<'_>, callees: &[String]) -> TokenStream {
             quote!(#krate::Callee { name: #name, kind: #krate::CalleeKind::#kind })
         });
     let (span, at_name) = (ident.span(), respanned(krate, ident.span()));
-    let graph = quote_spanned! {span=>
+    let here = quote_spanned! {span=>
         #at_name::Graph::here(#name, ::core::option_env!("CARGO_MANIFEST_DIR"), &[#(#callees),*])
     };
-    quote!(static __GRAPH: #krate::Graph = #graph;)
+    quote! {
+        static __GRAPH: #krate::Graph = #krate::Graph {
+            retired: &[#(#retired),*],
+            structure: #structure,
+            ..#here
+        };
+    }
 }

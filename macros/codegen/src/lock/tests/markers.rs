@@ -1,0 +1,161 @@
+//! Markers: what the lock knows of them, and what it does not.
+
+use super::{Level, found, package, released, shown};
+
+fn order(body: &str) -> String {
+    format!("#[workflow]\nasync fn order(cx: &Cx, n: u64) -> R {{\n{body}\n}}\n")
+}
+
+const OLD: &str = "    charge(cx, n).await?;\n    ship(cx, n).await";
+const GUARDED: &str = "    if cx.patched(\"fraud\") {\n        check(cx).await?;\n    }\n    charge(cx, n).await?;\n    ship(cx, n).await";
+const THREE: &str = "    match cx.version(\"tax\", 0..=1) {\n        0 => {}\n        1 => tax(cx, n).await?,\n    }\n    ship(cx, n).await";
+
+#[test]
+fn what_stands_behind_a_new_marker_is_free() {
+    let guarded = [
+        GUARDED,
+        "    if !cx.patched(\"a\") { charge(cx, n).await?; } else { pay(cx).await?; }\n    ship(cx, n).await",
+        "    let r = if cx.patched(\"a\") { pay(cx).await } else { charge(cx, n).await };\n    r?;\n    ship(cx, n).await",
+        "    if cx.patched_each(\"a\") { pay(cx).await? } else { charge(cx, n).await? }\n    ship(cx, n).await",
+        "    match cx.version(\"a\", 0..=2) { 0 => charge(cx, n).await?, 1 => pay(cx).await?, 2 => {} }\n    ship(cx, n).await",
+        "    match cx.version(\"a\", 0..=2) { 0 | 1 => charge(cx, n).await?, 2 => {} }\n    ship(cx, n).await",
+        "    charge(cx, n).await?;\n    if n > 3 { if cx.patched(\"a\") { check(cx).await?; } }\n    ship(cx, n).await",
+        "    charge(cx, n).await?;\n    if cx.patched(\"a\") { if n > 3 { return Ok(1) } }\n    ship(cx, n).await",
+        "    if cx.patched(\"a\") { return new(cx).await }\n    charge(cx, n).await?;\n    ship(cx, n).await",
+    ];
+    for body in guarded {
+        let found = found(&order(OLD), &order(body));
+        assert!(found.is_empty(), "{body}\n{}", shown(&found));
+    }
+}
+
+#[test]
+fn a_new_arm_of_a_released_marker_is_free() {
+    let body = THREE.replace("0..=1", "0..=2").replace(
+        "        1 =>",
+        "        2 => more(cx).await?,\n        1 =>",
+    );
+    let found = found(&order(THREE), &order(&body));
+    assert!(found.is_empty(), "{}", shown(&found));
+}
+
+#[test]
+fn the_marker_is_released_by_the_next_update() {
+    let lock = released(&order(OLD));
+    let update = package(&order(GUARDED)).update(&lock);
+    assert_eq!(
+        update
+            .changes
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>(),
+        ["workflow order: released version 1 of \"fraud\""]
+    );
+    let edited = GUARDED.replace("check(cx)", "check(cx).await?; check_more(cx)");
+    assert_eq!(
+        package(&order(&edited)).compare(&lock).len(),
+        1,
+        "a note that there is something to release"
+    );
+    let found = package(&order(&edited)).compare(&update.lock);
+    assert_eq!(found[0].code, Some("L305"));
+}
+
+/// The code, and what is written instead.
+const CASES: &[(&str, &str, &str, &str)] = &[
+    (
+        "a released arm is edited",
+        "L305",
+        GUARDED,
+        "    if cx.patched(\"fraud\") {\n        look(cx).await?;\n    }\n    charge(cx, n).await?;\n    ship(cx, n).await",
+    ),
+    (
+        "the old arm is edited",
+        "L305",
+        THREE,
+        "    match cx.version(\"tax\", 0..=1) {\n        0 => other(cx).await?,\n        1 => tax(cx, n).await?,\n    }\n    ship(cx, n).await",
+    ),
+    (
+        "a released arm is empty now",
+        "L305",
+        THREE,
+        "    match cx.version(\"tax\", 0..=1) {\n        0 => {}\n        1 => {}\n    }\n    ship(cx, n).await",
+    ),
+    (
+        "the arms change places",
+        "L305",
+        GUARDED,
+        "    if !cx.patched(\"fraud\") {\n        check(cx).await?;\n    }\n    charge(cx, n).await?;\n    ship(cx, n).await",
+    ),
+    (
+        "a released marker is gone",
+        "L306",
+        GUARDED,
+        "    check(cx).await?;\n    charge(cx, n).await?;\n    ship(cx, n).await",
+    ),
+    (
+        "a released marker of versions is gone",
+        "L306",
+        THREE,
+        "    tax(cx, n).await?;\n    ship(cx, n).await",
+    ),
+    (
+        "a released arm is gone",
+        "L306",
+        THREE,
+        "    match cx.version(\"tax\", 1..=1) {\n        1 => tax(cx, n).await?,\n    }\n    ship(cx, n).await",
+    ),
+    (
+        "a new marker starts at 1",
+        "L307",
+        OLD,
+        "    match cx.version(\"new\", 1..=2) {\n        1 => charge(cx, n).await?,\n        2 => pay(cx, n).await?,\n    }\n    ship(cx, n).await",
+    ),
+    (
+        "a marker has moved",
+        "L303",
+        GUARDED,
+        "    charge(cx, n).await?;\n    if cx.patched(\"fraud\") {\n        check(cx).await?;\n    }\n    ship(cx, n).await",
+    ),
+    (
+        "a marker decides anew at every call",
+        "L304",
+        GUARDED,
+        "    if cx.patched_each(\"fraud\") {\n        check(cx).await?;\n    }\n    charge(cx, n).await?;\n    ship(cx, n).await",
+    ),
+    (
+        "outside of a marker",
+        "L301",
+        GUARDED,
+        "    if cx.patched(\"fraud\") {\n        check(cx).await?;\n    }\n    charge(cx, n).await?;\n    tell(cx, n).await?;\n    ship(cx, n).await",
+    ),
+];
+
+#[test]
+fn released_arms_are_frozen() {
+    let mut report = String::new();
+    for (what, code, old, new) in CASES {
+        let findings = found(&order(old), &order(new));
+        assert_eq!(findings.len(), 1, "{what}:\n{}", shown(&findings));
+        assert_eq!(
+            findings[0].code,
+            Some(*code),
+            "{what}:\n{}",
+            shown(&findings)
+        );
+        assert_eq!(findings[0].level, Level::Error);
+        report += &format!("# {what}\n{}\n", findings[0]);
+    }
+    insta::assert_snapshot!(report);
+}
+
+#[test]
+fn the_name_that_is_suggested_is_free() {
+    let body = "    if cx.patched(\"add-tell\") { tell(cx).await?; }\n    tell(cx, n).await?;\n    charge(cx, n).await?;\n    ship(cx, n).await";
+    let found = found(&order(OLD), &order(body));
+    assert!(
+        found[0].text.contains("cx.patched(\"add-tell-2\")"),
+        "{}",
+        found[0]
+    );
+}

@@ -1,0 +1,192 @@
+//! Calls: where futures are made, and where the context decides.
+
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+use syn::{Expr, ExprCall, ExprMethodCall};
+
+use super::operations::{
+    COLLECTING, DECISIONS, HARMLESS, Operation, Value, is_join_all, last_segment, literal_text,
+};
+use super::walk::Walk;
+use super::{Arm, Control, Node, Numbering, Place};
+use crate::markers::marker_call;
+
+impl Walk<'_> {
+    /// What an arm that is driven by something else does: an `async` block around all of it says nothing.
+    pub(super) fn driven(&mut self, arm: &Expr) -> Vec<Node> {
+        let (mut nodes, value) = self.apart(|walk| walk.expr(arm));
+        let mut taken = self.unwrapped(&value);
+        if value.held.is_empty() {
+            taken.push(Node::Step {
+                label: self.nameless(arm),
+                place: Place::at(arm.span()),
+            });
+        }
+        nodes.append(&mut taken);
+        nodes
+    }
+
+    pub(super) fn call(&mut self, call: &ExprCall) -> Value {
+        let place = Place::at(call.func.span());
+        if self.hands_over_context(call.args.iter()) {
+            self.exprs(&call.args);
+            return match last_segment(&call.func) {
+                // Something that is given the context for later: `JoinSet::new(cx)`.
+                Some(name) if name == "new" => Value::default(),
+                Some(name) => {
+                    let label = match self.variable_of(&call.func) {
+                        Some(_) => "closure".to_owned(),
+                        None => self.function_label(&name),
+                    };
+                    self.make_step(label, place)
+                }
+                None => self.make_step("closure".to_owned(), place),
+            };
+        }
+        if is_join_all(call) {
+            let (mut nodes, value) = self.apart(|walk| walk.exprs(&call.args));
+            // What making them takes comes first.
+            let made = nodes.iter().all(|node| matches!(node, Node::Made(_)));
+            if !made {
+                for node in std::mem::take(&mut nodes) {
+                    self.push(node);
+                }
+            }
+            let nodes = self.take(&value.held, None);
+            let arm = Arm {
+                header: "join_all",
+                nodes,
+                flow: String::new(),
+            };
+            return self.make(vec![Node::Block(Control {
+                arms: vec![arm],
+                numbering: Numbering::All,
+                place,
+                flow: String::new(),
+            })]);
+        }
+        let function = self.expr(&call.func).inside();
+        let arguments = self.exprs(&call.args);
+        function.and(arguments.inside())
+    }
+
+    pub(super) fn method_call(&mut self, call: &ExprMethodCall) -> Value {
+        let place = Place {
+            first: call.receiver.span(),
+            last: call.method.span(),
+        };
+        let method = call.method.unraw().to_string();
+        if let Some(marker) = marker_call(call, |expr| self.is_context(expr)) {
+            // Where its arms cannot be seen: that is an error of its own.
+            let label = match marker.id {
+                Some(id) => format!("marker {:?}", id.value()),
+                None => "marker".to_owned(),
+            };
+            self.step(label, place);
+            return Value::default();
+        }
+        if self.is_context(&call.receiver) {
+            return self.context_call(call, &method, place);
+        }
+        let receiver = self.expr(&call.receiver);
+        if self.hands_over_context(call.args.iter()) {
+            self.exprs(&call.args);
+            let label = self.function_label(&method);
+            return self.make_step(label, Place::at(call.method.span()));
+        }
+        if method == "submit" && call.args.len() == 1 {
+            let work = &call.args[0];
+            let (nodes, value) = self.apart(|walk| walk.expr(work));
+            if !value.held.is_empty() {
+                for node in nodes {
+                    self.push(node);
+                }
+                let nodes = self.unwrapped(&value);
+                self.driven_by("submit", nodes, Place::at(call.method.span()));
+                return Value::default();
+            }
+            for node in nodes {
+                self.push(node);
+            }
+            return receiver;
+        }
+        let arguments = self.exprs(&call.args);
+        if COLLECTING.contains(&method.as_str())
+            && let Some(name) = self.name_of(&call.receiver)
+        {
+            self.hold(&name, &arguments.clone().inside());
+        }
+        receiver.and(arguments.inside())
+    }
+
+    /// What these futures do, without an `async` block around all of it.
+    fn unwrapped(&mut self, value: &Value) -> Vec<Node> {
+        let mut nodes = self.take(&value.held, None);
+        if let [Node::Block(control)] = nodes.as_mut_slice()
+            && let [arm] = control.arms.as_mut_slice()
+            && arm.header == "async"
+        {
+            return std::mem::take(&mut arm.nodes);
+        }
+        nodes
+    }
+
+    /// Something begins that runs beside.
+    fn driven_by(&mut self, header: &'static str, nodes: Vec<Node>, place: Place) {
+        let arm = Arm {
+            header,
+            nodes,
+            flow: String::new(),
+        };
+        self.push(Node::Block(Control {
+            arms: vec![arm],
+            numbering: Numbering::None,
+            place,
+            flow: String::new(),
+        }));
+    }
+
+    fn context_call(&mut self, call: &ExprMethodCall, method: &str, place: Place) -> Value {
+        if HARMLESS.contains(&method) {
+            self.exprs(&call.args);
+            return Value::default();
+        }
+        let mut label = format!("cx.{method}");
+        if let Some(text) = literal_text(call.args.first()) {
+            label = format!("{label} {text}");
+        }
+        if method == "record" {
+            // What it records is made once and by pure code.
+            self.step(label, place);
+            return Value::default();
+        }
+        if method == "spawn" {
+            let (nodes, value) = self.apart(|walk| walk.exprs(&call.args));
+            for node in nodes {
+                self.push(node);
+            }
+            let nodes = self.unwrapped(&value);
+            self.driven_by("cx.spawn", nodes, place);
+            return self.make_task(place);
+        }
+        self.exprs(&call.args);
+        if DECISIONS.contains(&method) {
+            self.step(label, place);
+            return Value::default();
+        }
+        self.make_step(label, place)
+    }
+
+    /// What waits for a spawned task; to leave it alone is nothing that shows.
+    fn make_task(&mut self, place: Place) -> Value {
+        let operation = self.operations.len();
+        self.operations.push(Operation {
+            nodes: vec![Node::Step {
+                label: "task".to_owned(),
+                place,
+            }],
+            is_used: true,
+        });
+        Value::holding(operation)
+    }
+}

@@ -1,0 +1,128 @@
+//! What names stand for: futures, the context, and what conditions are made of.
+
+use syn::ext::IdentExt;
+use syn::{Expr, ExprMethodCall, Pat};
+
+use super::flow::names_in;
+use super::operations::{Value, label, last_segment};
+use super::walk::Walk;
+
+/// A name in sight.
+#[derive(Debug)]
+pub(super) struct Variable {
+    pub(super) name: String,
+    pub(super) value: Value,
+    /// What it was made of, for conditions.
+    origin: String,
+    is_context: bool,
+}
+
+impl Walk<'_> {
+    pub(super) fn declare(&mut self, name: String, value: Value, origin: String, is_context: bool) {
+        self.variables.push(Variable {
+            name,
+            value,
+            origin,
+            is_context,
+        });
+    }
+
+    pub(super) fn variable(&self, name: &str) -> Option<&Variable> {
+        self.variables.iter().rev().find(|known| known.name == name)
+    }
+
+    pub(super) fn variable_of(&self, expr: &Expr) -> Option<&Variable> {
+        match expr {
+            Expr::Path(path) => {
+                let name = path.path.get_ident()?.unraw().to_string();
+                self.variable(&name)
+            }
+            Expr::Paren(inner) => self.variable_of(&inner.expr),
+            Expr::Group(inner) => self.variable_of(&inner.expr),
+            Expr::Reference(inner) => self.variable_of(&inner.expr),
+            _ => None,
+        }
+    }
+
+    /// Binds the names of a pattern to what `value` is.
+    pub(super) fn bind(&mut self, pat: &Pat, value: &Value, origin: &str) {
+        match pat {
+            Pat::Type(typed) => self.bind(&typed.pat, value, origin),
+            Pat::Paren(inner) => self.bind(&inner.pat, value, origin),
+            Pat::Reference(inner) => self.bind(&inner.pat, value, origin),
+            Pat::Tuple(tuple) => {
+                for (index, pat) in tuple.elems.iter().enumerate() {
+                    self.bind(pat, value, &format!("{origin}.{index}"));
+                }
+            }
+            Pat::Ident(pat) if pat.subpat.is_none() => {
+                let name = pat.ident.unraw().to_string();
+                if !name.starts_with(char::is_uppercase) {
+                    self.declare(name, value.clone(), origin.to_owned(), false);
+                }
+            }
+            other => {
+                for (index, name) in names_in(other).into_iter().enumerate() {
+                    let inside = value.clone().inside();
+                    self.declare(name, inside, format!("{origin}#{index}"), false);
+                }
+            }
+        }
+    }
+
+    /// What a name stands for in a condition.
+    pub(super) fn origin(&self, name: &str) -> String {
+        self.known_origin(name).unwrap_or_else(|| name.to_owned())
+    }
+
+    pub(super) fn known_origin(&self, name: &str) -> Option<String> {
+        self.variable(name).map(|variable| variable.origin.clone())
+    }
+
+    pub(super) fn is_context(&self, expr: &Expr) -> bool {
+        match expr {
+            Expr::MethodCall(call) => {
+                call.method == "clone" && call.args.is_empty() && self.is_context(&call.receiver)
+            }
+            other => self
+                .variable_of(other)
+                .is_some_and(|known| known.is_context),
+        }
+    }
+
+    pub(super) fn hands_over_context<'e>(
+        &self,
+        arguments: impl IntoIterator<Item = &'e Expr>,
+    ) -> bool {
+        arguments.into_iter().any(|argument| match argument {
+            Expr::Reference(inner) => self.is_context(&inner.expr),
+            other => self.is_context(other),
+        })
+    }
+
+    pub(super) fn is_durable_method(&self, call: &ExprMethodCall) -> bool {
+        self.is_context(&call.receiver) || self.hands_over_context(call.args.iter())
+    }
+
+    /// A function or an activity, by its name in histories.
+    pub(super) fn function_label(&self, name: &str) -> String {
+        let known = self.surroundings.index.activity_name(name);
+        label(known.unwrap_or(name))
+    }
+
+    /// An await of something that no one has seen being made.
+    pub(super) fn nameless(&self, expr: &Expr) -> String {
+        match expr {
+            Expr::Paren(inner) => self.nameless(&inner.expr),
+            Expr::Group(inner) => self.nameless(&inner.expr),
+            Expr::Reference(inner) => self.nameless(&inner.expr),
+            Expr::MethodCall(call) => call.method.unraw().to_string(),
+            Expr::Call(call) => last_segment(&call.func).unwrap_or_else(|| "await".to_owned()),
+            _ => "await".to_owned(),
+        }
+    }
+
+    pub(super) fn is_context_name(&self, name: &str) -> bool {
+        self.variable(name).is_some_and(|known| known.is_context)
+    }
+}
