@@ -1,10 +1,9 @@
 //! What a program can run, and whether that is complete.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
-use perennial::value::{EncodeError, Value};
 use perennial::{ActivityDefinition, CalleeKind, States, WorkflowDefinition};
 use rustc_hash::FxBuildHasher;
 use strsim::levenshtein;
@@ -79,18 +78,6 @@ impl Registry {
         } else {
             Err(incomplete)
         }
-    }
-
-    /// What the program called `artifact` can run.
-    pub(crate) fn manifest(&self, artifact: &str) -> Result<Value, EncodeError> {
-        let sorted = |names: &mut dyn Iterator<Item = &&'static str>| {
-            names.copied().collect::<BTreeSet<_>>()
-        };
-        Value::encode(&serde_json::json!({
-            "artifact": artifact,
-            "workflows": sorted(&mut self.workflows.keys()),
-            "activities": sorted(&mut self.activities.keys()),
-        }))
     }
 
     pub(crate) fn closest_workflow(&self, name: &str) -> Option<String> {

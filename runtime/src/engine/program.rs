@@ -2,7 +2,10 @@
 
 use std::sync::mpsc::sync_channel;
 
+use perennial::value::Value;
+
 use crate::clock::Clock;
+use crate::manifest::Manifest;
 use crate::registry::Registry;
 use crate::store::{ProgramRecord, Store, StoreError};
 
@@ -16,7 +19,7 @@ pub(super) fn record(
     registry: &Registry,
     clock: &dyn Clock,
 ) -> Result<(), StoreError> {
-    let manifest = match registry.manifest(artifact) {
+    let manifest = match Value::encode(&Manifest::of(registry, artifact)) {
         Ok(manifest) => manifest,
         Err(error) => {
             tracing::warn!("what this program can run is not noted in the store: {error}");
