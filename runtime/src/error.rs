@@ -396,6 +396,78 @@ impl fmt::Debug for PurgeError {
 
 impl std::error::Error for PurgeError {}
 
+/// A run that was not made to go on.
+#[derive(Clone, PartialEq)]
+#[non_exhaustive]
+pub enum UnblockError {
+    /// There is no such run.
+    NotFound {
+        /// The run.
+        run: RunKey,
+    },
+    /// It has ended.
+    Finished {
+        /// The run.
+        run: RunKey,
+        /// How it ended.
+        status: Status,
+    },
+    /// It is not blocked.
+    NotBlocked {
+        /// The run.
+        run: RunKey,
+    },
+    /// It was tried again, and this program still cannot go on with it. Nothing is lost; it goes on when code
+    /// that fits is started.
+    StillBlocked {
+        /// The run.
+        run: RunKey,
+        /// Whether the history does not fit this program, so that only another program can go on with it (S16).
+        unfit: bool,
+        /// The stable code of the error.
+        code: String,
+        /// The whole text of the error.
+        text: String,
+    },
+    /// The store or the engine could not do it.
+    Unavailable(Unavailable),
+}
+
+impl fmt::Display for UnblockError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotFound { run } => write!(
+                f,
+                "there is no run {run}\n\nhelp: `client.list()` shows the runs of a namespace"
+            ),
+            Self::Finished { run, .. } => write!(
+                f,
+                "run {run} was not tried again, since it has ended\n\n\
+                 help: `client.status(..)` tells how, and `.reuse(Reuse::AfterFinish)` begins it anew"
+            ),
+            Self::NotBlocked { run } => write!(
+                f,
+                "run {run} was not tried again, since it is not blocked: it goes on, or waits\n\n\
+                 help: its history tells what it waits for; `client.list().blocked(true)` shows the runs that \
+                 are blocked"
+            ),
+            Self::StillBlocked { text, .. } => {
+                write!(f, "the run was tried again, and is still blocked\n\n{text}")
+            }
+            Self::Unavailable(error) => error.fmt(f),
+        }
+    }
+}
+
+/// As its text: a `main` that returns an error shows it like this.
+impl fmt::Debug for UnblockError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl std::error::Error for UnblockError {}
+
 /// What a drain has left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "attempts that had not ended run again in the next process"]

@@ -24,11 +24,12 @@ pub mod store;
 
 pub use builder::{Builder, IntoStore, StartupError, StoreSource};
 pub use client::{
-    Client, List, RunHandle, RunHistory, RunInfo, RunPage, RunState, Start, generate_run_id,
+    Client, List, RunHandle, RunHistory, RunInfo, RunPage, RunState, Start, Unblocked,
+    generate_run_id,
 };
 pub use clock::{Clock, SystemClock};
 pub use engine::Reuse;
-pub use error::{Drained, PurgeError, ReadError, RunError, StartError, Unavailable};
+pub use error::{Drained, PurgeError, ReadError, RunError, StartError, Unavailable, UnblockError};
 pub use manifest::{
     ActivityManifest, Manifest, PassedMarker, SupportedMarker, TypeManifest, TypeManifests,
     WorkflowManifest,

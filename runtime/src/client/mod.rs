@@ -5,6 +5,7 @@ mod list;
 mod purge;
 mod run;
 mod start;
+mod unblock;
 
 use std::sync::Arc;
 
@@ -16,9 +17,10 @@ use serde::Serialize;
 pub use list::{List, RunPage};
 pub use run::RunHandle;
 pub use start::{Start, generate_run_id};
+pub use unblock::Unblocked;
 
 use crate::engine::{Reuse, Shared};
-use crate::error::{PurgeError, ReadError, StartError, Unavailable};
+use crate::error::{PurgeError, ReadError, StartError, Unavailable, UnblockError};
 use crate::store::{AttemptRecord, BlockedRecord, Head, Loaded, ProgramRecord, Status, StoreError};
 
 /// Starts runs and asks about them.
@@ -154,6 +156,20 @@ impl Client {
     pub async fn purge(&self, id: &RunId) -> Result<(), PurgeError> {
         let run = RunKey::new(self.namespace.clone(), id.clone());
         purge::purge(&self.shared, run).await
+    }
+
+    /// Tries a blocked run again, now and in this process, whatever its records say (S16): after the cause of a
+    /// panic was repaired outside the code, for one. Answers when it has gone on, which is durable then.
+    ///
+    /// A program of which the history does not fit comes to the same error again; another program that is
+    /// started tries all blocked runs by itself.
+    ///
+    /// # Errors
+    ///
+    /// [`UnblockError`]: it is still blocked, was not blocked, or is not there; then nothing was changed.
+    pub async fn unblock(&self, id: &RunId) -> Result<Unblocked, UnblockError> {
+        let run = RunKey::new(self.namespace.clone(), id.clone());
+        unblock::unblock(&self.shared, run).await
     }
 
     /// The programs that have had the store open, and what each of them could run, the newest first: at most

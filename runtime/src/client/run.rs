@@ -7,9 +7,10 @@ use std::sync::Arc;
 use perennial::{RunId, RunKey, Workflow, WorkflowResult};
 use tokio::sync::oneshot;
 
-use super::{RunHistory, RunInfo, history, status};
+use super::unblock::unblock;
+use super::{RunHistory, RunInfo, Unblocked, history, status};
 use crate::engine::{Message, Shared, WaitError};
-use crate::error::{ReadError, RunError, Unavailable};
+use crate::error::{ReadError, RunError, Unavailable, UnblockError};
 use crate::store::Status;
 
 /// A run of the workflow `W`.
@@ -84,6 +85,17 @@ impl<W: Workflow> RunHandle<W> {
             _ => Err(perennial::Data::from_value(&ended.value)
                 .map_or_else(undecodable, RunError::Failed)),
         }
+    }
+
+    /// Tries it again, now and in this process, where it is blocked: see
+    /// [`Client::unblock`](super::Client::unblock). Who waits for its [`result`](Self::result) is answered when a
+    /// run is blocked, and asks again after this.
+    ///
+    /// # Errors
+    ///
+    /// [`UnblockError`].
+    pub async fn unblock(&self) -> Result<Unblocked, UnblockError> {
+        unblock(&self.shared, self.run.clone()).await
     }
 
     /// How it stands.

@@ -91,6 +91,7 @@ impl Run {
     fn clear_block(&mut self) {
         if std::mem::take(&mut self.was_blocked) {
             self.changes.blocked = Some(crate::store::BlockedChange::Clear);
+            self.after.push(After::Unblocked);
         }
     }
 }

@@ -62,13 +62,13 @@ impl BlockedNow {
     }
 
     /// Of the records of a run the one by which this program need not even try (S16).
-    pub(super) fn unfit(records: Vec<BlockedRecord>, artifact: &str) -> Option<Self> {
-        let mut records = records.into_iter();
+    pub(super) fn unfit(records: &[BlockedRecord], artifact: &str) -> Option<Self> {
+        let mut records = records.iter();
         let record = records.find(|record| record.unfit && record.artifact == artifact)?;
         Some(Self {
             unfit: true,
-            code: record.code,
-            text: record.text,
+            code: record.code.clone(),
+            text: record.text.clone(),
         })
     }
 

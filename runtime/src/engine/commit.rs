@@ -8,7 +8,7 @@ use super::Shared;
 use super::advance::values;
 use super::message::{Message, StartReply};
 use super::outbox::Outbox;
-use super::run::{After, BlockedNow, Progress, Runs, Stage};
+use super::run::{After, Progress, Runs, Stage};
 use super::shard::Shard;
 use super::timers::TimerMessage;
 use crate::error::Unavailable;
@@ -215,10 +215,12 @@ impl Shard {
                 After::Ended(ended) => self.answer(key, &Ok(ended)),
                 After::Blocked => {
                     let blocked = self.runs.get(key).and_then(|run| run.blocked.as_ref());
-                    if let Some(blocked) = blocked.map(BlockedNow::answer) {
-                        self.answer(key, &Err(blocked));
+                    if let Some(blocked) = blocked.cloned() {
+                        self.answer(key, &Err(blocked.answer()));
+                        self.answer_tried(key, Some(&blocked));
                     }
                 }
+                After::Unblocked => self.answer_tried(key, None),
             }
         }
     }

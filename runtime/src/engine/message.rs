@@ -7,6 +7,7 @@ use perennial::{RunKey, Timestamp, WorkflowDefinition};
 use tokio::sync::{mpsc, oneshot};
 
 use super::reuse::Reuse;
+use super::unblock::UnblockReply;
 use crate::activity::{AttemptReport, Slot, Waiting};
 use crate::error::Unavailable;
 use crate::store::{Created, Head, Status, StoreError};
@@ -21,6 +22,8 @@ pub(crate) enum Message {
         run: RunKey,
         reply: oneshot::Sender<Result<Ended, WaitError>>,
     },
+    /// A client asks for a blocked run to be tried again.
+    Unblock { run: RunKey, reply: UnblockReply },
     /// The run has something to do.
     Wake { run: RunKey },
     /// A timer of the run has reached its deadline.
@@ -68,6 +71,7 @@ impl Message {
             Self::Start(request) => Some(&request.run),
             Self::Slot { waiting, .. } => Some(&waiting.run),
             Self::Await { run, .. }
+            | Self::Unblock { run, .. }
             | Self::Wake { run }
             | Self::Due { run, .. }
             | Self::Retry { run, .. }

@@ -23,6 +23,7 @@ mod shard;
 mod start;
 mod threads;
 mod timers;
+mod unblock;
 mod warm;
 
 use std::hash::BuildHasher;

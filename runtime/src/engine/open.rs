@@ -10,9 +10,9 @@ use perennial::{Blocked, Incompatible, IncompatibleKind, RunKey};
 use tracing::subscriber::NoSubscriber;
 
 use super::message::{Ended, Message, WaitError};
-use super::run::{BlockedNow, Input, Open, Progress, Run, Stage};
+use super::run::{BlockedNow, Open, Progress, Run, Stage};
 use super::shard::Shard;
-use crate::error::Unavailable;
+use crate::error::{Unavailable, UnblockError};
 use crate::store::{Head, Loaded, Status, Store, StoreError};
 
 /// How many units are replayed between other runs' turns at first, and at most.
@@ -105,14 +105,18 @@ impl Shard {
             Err(error) => self.unreadable(key, error),
             Ok(None) => {
                 self.answer(key, &Err(WaitError::NotFound));
+                self.answer_asked(key, &UnblockError::of_end(key, None));
                 self.answer_starts(key);
             }
             Ok(Some(Loaded { head, tasks, .. }))
                 if head.status.is_finished() && tasks.is_empty() =>
             {
                 self.answer_end(key, &head);
+                self.answer_asked(key, &UnblockError::of_end(key, Some(&head)));
                 self.answer_starts(key);
             }
+            // A timer of it is due, say: that is for a program that fits.
+            Ok(Some(loaded)) if self.is_left_to_others(key, &loaded) => {}
             Ok(Some(loaded)) => {
                 self.runs
                     .insert(key.clone(), Run::opening(key.clone()).into());
@@ -134,6 +138,24 @@ impl Shard {
         }
     }
 
+    /// Whether this program can never go on with the run, so that it does not claim it (S16). Those who wait
+    /// for it are told.
+    fn is_left_to_others(&mut self, key: &RunKey, loaded: &Loaded) -> bool {
+        let Loaded { head, blocked, .. } = loaded;
+        if head.owner == self.shared.owner
+            || head.status.is_finished()
+            || self.asked.contains_key(key)
+        {
+            return false;
+        }
+        let Some(blocked) = BlockedNow::unfit(blocked, &self.shared.artifact) else {
+            return false;
+        };
+        self.answer(key, &Err(blocked.answer()));
+        self.answer_starts(key);
+        true
+    }
+
     pub(super) fn claimed(&mut self, key: &RunKey, result: Result<Head, StoreError>) {
         let loaded = match result {
             Ok(_) => self.shared.store.load(key),
@@ -147,6 +169,7 @@ impl Shard {
             Ok(None) | Err(StoreError::Refused(_)) => {
                 self.runs.remove(key);
                 self.answer(key, &Err(WaitError::NotFound));
+                self.answer_asked(key, &UnblockError::of_end(key, None));
                 self.answer_starts(key);
             }
             Err(error) => self.unreadable(key, error),
@@ -160,6 +183,7 @@ impl Shard {
         for request in self.starts.remove(key).into_iter().flatten() {
             let _ = request.reply.send(Err(error.clone()));
         }
+        self.answer_asked(key, &UnblockError::Unavailable(error.clone()));
         self.answer(key, &Err(WaitError::Unavailable(error)));
     }
 
@@ -180,7 +204,8 @@ impl Shard {
         if loaded.head.status.is_finished() {
             self.answer_end(key, &loaded.head);
         }
-        let artifact = Arc::clone(&self.shared.artifact);
+        let asked = self.is_asked_for(key, &loaded);
+        let unfit = BlockedNow::unfit(&loaded.blocked, &self.shared.artifact).filter(|_| !asked);
         let Some(run) = self.runs.get_mut(key) else {
             return;
         };
@@ -189,7 +214,7 @@ impl Shard {
             tasks,
             timers,
             queue,
-            blocked,
+            ..
         } = loaded;
         run.stage = Stage::Ready;
         run.workflow = head.workflow;
@@ -205,19 +230,18 @@ impl Shard {
             .into_iter()
             .map(|(operation, deadline)| (deadline, operation))
             .collect();
-        let rows = queue.into_iter().filter(|_| !run.ended);
-        run.inputs.extend(rows.map(|row| Input {
-            observation: row.observation,
-            row: Some((row.arrival, row.at)),
-        }));
+        run.take_rows(queue);
         let operations: Vec<u64> = tasks.iter().map(|task| task.operation).collect();
         for task in tasks {
             run.tasks
                 .insert(task.operation, Open::new(task, None, Progress::Idle).into());
         }
-        run.blocked = BlockedNow::unfit(blocked, &artifact);
+        run.blocked = unfit;
         if let Some(blocked) = run.blocked.as_ref().map(BlockedNow::answer) {
             self.answer(key, &Err(blocked));
+        }
+        if asked {
+            self.ring_again(key);
         }
         for operation in operations {
             self.recover(key, operation);

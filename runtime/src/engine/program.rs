@@ -2,6 +2,8 @@
 
 use std::sync::mpsc::sync_channel;
 
+use perennial::value::Value;
+
 use crate::clock::Clock;
 use crate::manifest::Manifest;
 use crate::registry::Registry;

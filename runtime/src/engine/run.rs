@@ -175,6 +175,8 @@ pub(super) enum After {
     Ended(Ended),
     /// Those who wait for the end are told that it does not come.
     Blocked,
+    /// Those who asked for a try are told that the run goes on.
+    Unblocked,
 }
 
 /// Why this program cannot go on with a run.

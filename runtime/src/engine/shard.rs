@@ -12,10 +12,11 @@ use tokio::sync::{mpsc, oneshot};
 use super::message::{Ended, Message, StartRequest, WaitError};
 use super::outbox::Outbox;
 use super::run::{BlockedNow, Run, Runs, Stage};
+use super::unblock::Asked;
 use super::warm::Warm;
 use super::{ByRun, Shared, open};
 use crate::activity::panic_text;
-use crate::error::Unavailable;
+use crate::error::{Unavailable, UnblockError};
 use crate::store::StoreError;
 
 type Waiter = oneshot::Sender<Result<Ended, WaitError>>;
@@ -29,6 +30,8 @@ pub(super) struct Shard {
     pub(super) waiters: HashMap<RunKey, Vec<Waiter>, ByRun>,
     /// Starts of runs that are just being opened or made.
     pub(super) starts: HashMap<RunKey, Vec<StartRequest>, ByRun>,
+    /// Clients that asked for a try of a run that is blocked.
+    pub(super) asked: HashMap<RunKey, Vec<Asked>, ByRun>,
     pub(super) outbox: Outbox,
     draining: Vec<mpsc::Sender<Infallible>>,
     /// Why nothing can be done any more.
@@ -45,6 +48,7 @@ impl Shard {
             runs: Runs::default(),
             waiters: HashMap::default(),
             starts: HashMap::default(),
+            asked: HashMap::default(),
             outbox: Outbox::default(),
             draining: Vec::new(),
             failed: None,
@@ -94,6 +98,7 @@ impl Shard {
                 let run = message.run().cloned();
                 self.handle(message);
                 if let Some(run) = run {
+                    self.try_again(&run);
                     self.keep_warm(&run);
                 }
             }
@@ -112,6 +117,7 @@ impl Shard {
         match message {
             Message::Start(request) => self.start(request),
             Message::Await { run, reply } => self.wait_for(run, reply),
+            Message::Unblock { run, reply } => self.unblock(&run, reply),
             Message::Wake { run } => self.wake(&run),
             // The timer fires in the next process.
             Message::Due { .. } if self.shared.is_draining() => {}
@@ -190,7 +196,7 @@ impl Shard {
         }
         match store.load(run) {
             Err(error) => Some(unavailable(error)),
-            Ok(loaded) => BlockedNow::unfit(loaded?.blocked, &self.shared.artifact)
+            Ok(loaded) => BlockedNow::unfit(&loaded?.blocked, &self.shared.artifact)
                 .map(|one| Err(one.answer())),
         }
     }
@@ -223,6 +229,10 @@ impl Shard {
         }
         for waiter in std::mem::take(&mut self.waiters).into_values().flatten() {
             let _ = waiter.send(Err(WaitError::Unavailable(error.clone())));
+        }
+        let asked: Vec<RunKey> = self.asked.keys().cloned().collect();
+        for run in asked {
+            self.answer_asked(&run, &UnblockError::Unavailable(error.clone()));
         }
         for request in std::mem::take(&mut self.starts).into_values().flatten() {
             let _ = request.reply.send(Err(error.clone()));

@@ -16,7 +16,7 @@ pub const MAX_PROGRAMS: usize = 100;
 pub struct ProgramRecord {
     /// Its name in histories and errors, of at most [`MAX_NAME_BYTES`](super::MAX_NAME_BYTES).
     pub artifact: String,
-    /// What it can run, as JSON of at most [`MAX_TEXT_BYTES`].
+    /// What it can run: a [`Manifest`](crate::Manifest), as JSON of at most [`MAX_TEXT_BYTES`].
     pub manifest: Value,
     /// When that was recorded.
     pub at: Timestamp,
