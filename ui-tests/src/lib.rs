@@ -1,5 +1,10 @@
 //! What compiles and what does not, one behaviour a file: see `pass/` and `fail/`.
 //!
-//! And what of nondeterminism is found, by whom: see [`corpus`].
+//! And what of nondeterminism is found, by whom: see [`corpus`]. And what of a changed workflow: see
+//! [`mutations`].
 
 pub mod corpus;
+pub mod mutations;
+mod workspace;
+
+type AnyError = Box<dyn std::error::Error + Send + Sync>;

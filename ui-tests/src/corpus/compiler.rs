@@ -5,9 +5,10 @@ use std::process::Output;
 
 use serde_json::Value;
 
-use super::package::{self, Workspace, write_if_changed};
+use super::package;
 use super::report::{Finder, Findings, Verdict};
 use super::{AnyError, Case};
+use crate::workspace::{Workspace, write_if_changed};
 
 /// `cargo check`.
 pub(super) fn check(workspace: &Workspace, cases: &[&Case]) -> Result<Findings, AnyError> {

@@ -17,12 +17,11 @@ mod package;
 mod report;
 mod runs;
 
-use std::error::Error;
+use crate::AnyError;
+use crate::workspace::Workspace;
 
 pub use self::case::{Case, Kind};
 pub use self::report::{Finder, Report, Verdict};
-
-type AnyError = Box<dyn Error + Send + Sync>;
 
 /// Sends all of the corpus through all four.
 ///
@@ -31,7 +30,7 @@ type AnyError = Box<dyn Error + Send + Sync>;
 /// When the corpus cannot be read, or cargo cannot be run.
 pub fn judge() -> Result<Report, AnyError> {
     let cases = case::all()?;
-    let workspace = package::Workspace::locate()?;
+    let workspace = Workspace::locate("corpus")?;
     let mut report = Report::new(cases);
     // rustc looks at types only where the attributes have nothing to say.
     while report.note(&mut |open| compiler::check(&workspace, open))? {}

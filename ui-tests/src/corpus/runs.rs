@@ -5,9 +5,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use super::package::{Package, Workspace};
 use super::report::{Finder, Findings, Verdict};
 use super::{AnyError, Case};
+use crate::workspace::{Package, Workspace};
 
 /// The programs that run the cases.
 #[derive(Debug)]

@@ -1,0 +1,106 @@
+//! What the workflows of the mutations have in common: what a shop does with orders, and how it answers.
+
+use perennial::prelude::*;
+use serde_json::{Value, json};
+
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Order {
+    pub id: String,
+    pub cents: u64,
+    pub skus: Vec<String>,
+}
+
+/// Why a card is not charged.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub enum Declined {
+    NoCover,
+    Stolen,
+}
+
+impl std::fmt::Display for Declined {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("declined")
+    }
+}
+
+/// What is thought of an order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub enum Risk {
+    #[default]
+    Low,
+    Medium,
+    High,
+}
+
+#[activity(idempotent)]
+pub async fn charge(_acx: &ActivityCx, _cents: u64) -> Result<String, Failure<Declined>> {
+    Ok(String::new())
+}
+
+#[activity(idempotent)]
+pub async fn refund(_acx: &ActivityCx, _receipt: String) -> Result<(), Failure> {
+    Ok(())
+}
+
+#[activity(idempotent)]
+pub async fn ship(_acx: &ActivityCx, _sku: String) -> Result<String, Failure> {
+    Ok(String::new())
+}
+
+#[activity(idempotent)]
+pub async fn mail(_acx: &ActivityCx, _text: String) -> Result<(), Failure> {
+    Ok(())
+}
+
+#[activity(idempotent)]
+pub async fn reserve(_acx: &ActivityCx, _what: String) -> Result<String, Failure> {
+    Ok(String::new())
+}
+
+#[activity(idempotent)]
+pub async fn release(_acx: &ActivityCx, _what: String) -> Result<(), Failure> {
+    Ok(())
+}
+
+/// Asks a person.
+#[activity(idempotent)]
+pub async fn approve(_acx: &ActivityCx, _what: String) -> Result<bool, Failure> {
+    Ok(true)
+}
+
+#[activity(pure)]
+pub async fn price(_acx: &ActivityCx, _sku: String) -> Result<u64, Failure> {
+    Ok(0)
+}
+
+#[activity(pure)]
+pub async fn stock(_acx: &ActivityCx, _sku: String) -> Result<u64, Failure> {
+    Ok(0)
+}
+
+#[activity(pure)]
+pub async fn rate(_acx: &ActivityCx, _id: String) -> Result<Risk, Failure> {
+    Ok(Risk::Low)
+}
+
+/// What no original calls: for what is inserted.
+#[activity(pure)]
+pub async fn audit(_acx: &ActivityCx, _what: String) -> Result<(), Failure> {
+    Ok(())
+}
+
+/// How an activity answers where a run does not say it otherwise: each input has an answer of its own.
+pub fn answer(activity: &str, input: &Value) -> Option<Value> {
+    let text = input.as_str().unwrap_or_default();
+    Some(match activity {
+        "charge" => json!(format!("receipt of {input}")),
+        "ship" => json!(format!("parcel of {text}")),
+        "reserve" => json!(format!("place of {text}")),
+        "refund" | "mail" | "release" | "audit" => Value::Null,
+        "approve" => json!(true),
+        "price" => json!(text.len() * 100),
+        "stock" => json!(text.len() - 1),
+        "rate" => json!("Low"),
+        _ => return None,
+    })
+}

@@ -1,0 +1,294 @@
+//! The files of the originals: a workflow, the runs of it that are recorded, and its mutations.
+//!
+//! ```text
+//! // # Answers
+//! //
+//! // quote: {"cents": 88}
+//! //
+//! // # Runs
+//! //
+//! // paid late: {"id": "o-1"}
+//! //     charge#1 rejects "NoCover"
+//! //     ship takes 2h
+//! //
+//! // # Mutations
+//! //
+//! // insert: an audit before the charge = lock L301; replay H203
+//! // - charge(cx, cents)
+//! // + audit(cx).await?; charge(cx, cents)
+//! ```
+//!
+//! The source stands above. Of a mutation the first word says of which kind it is; the code after `-` has to be
+//! in the source once, whatever its spaces and lines, and the code after `+` comes in its place. Several pairs are
+//! done together. What is expected stands after ` = `: who finds it under which codes, or `harmless`.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::edit::replaced;
+use super::expected::Expected;
+use super::protocol::{Answer, Does, Recordings, Run};
+use crate::AnyError;
+
+/// A workflow that is mutated, in a file of its name.
+#[derive(Clone, Debug)]
+pub(super) struct Original {
+    pub(super) name: String,
+    pub(super) source: String,
+    pub(super) recordings: Recordings,
+    pub(super) mutations: Vec<Mutation>,
+}
+
+/// A change of an original, written by hand.
+#[derive(Clone, Debug)]
+pub(super) struct Mutation {
+    /// Of which kind, such as `insert`.
+    pub(super) kind: String,
+    /// What is done.
+    pub(super) title: String,
+    /// The source with it.
+    pub(super) source: String,
+    pub(super) expected: Expected,
+}
+
+/// The folder of all that this is about.
+pub(super) fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("mutations")
+}
+
+/// All originals, by name.
+pub(super) fn all() -> Result<Vec<Original>, AnyError> {
+    let mut originals = Vec::new();
+    for entry in fs::read_dir(folder().join("originals"))? {
+        let path = entry?.path();
+        let text = fs::read_to_string(&path)?;
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        let original = read(&name, &text);
+        originals.push(original.map_err(|(line, why)| format!("{}:{line}: {why}", path.display()))?);
+    }
+    originals.sort_by(|one, other| one.name.cmp(&other.name));
+    Ok(originals)
+}
+
+/// The line, and what is wrong with it.
+type Wrong = (usize, String);
+
+#[derive(Clone, Copy)]
+enum Part {
+    Source,
+    Answers,
+    Runs,
+    Mutations,
+}
+
+fn read(name: &str, text: &str) -> Result<Original, Wrong> {
+    let mut original = Original {
+        name: name.to_owned(),
+        source: String::new(),
+        recordings: Recordings {
+            workflow: name.to_owned(),
+            answers: BTreeMap::new(),
+            runs: Vec::new(),
+        },
+        mutations: Vec::new(),
+    };
+    let mut part = Part::Source;
+    let mut lines = text.lines().enumerate().peekable();
+    while let Some((at, line)) = lines.next() {
+        let wrong = |why: String| (at + 1, why);
+        part = match line {
+            "// # Answers" => Part::Answers,
+            "// # Runs" => Part::Runs,
+            "// # Mutations" => Part::Mutations,
+            _ => {
+                let said = line.strip_prefix("//").unwrap_or_default().trim_end();
+                match part {
+                    Part::Source => {
+                        original.source.push_str(line);
+                        original.source.push('\n');
+                    }
+                    _ if said.is_empty() => {}
+                    Part::Answers => {
+                        let (activity, value) = pair(said).map_err(wrong)?;
+                        original.recordings.answers.insert(activity, value);
+                    }
+                    Part::Runs if said.starts_with("     ") => {
+                        let run = original.recordings.runs.last_mut();
+                        let run = run.ok_or_else(|| wrong("there is no run yet".to_owned()))?;
+                        run.answers.push(answer(said).map_err(wrong)?);
+                    }
+                    Part::Runs => {
+                        let (name, input) = pair(said).map_err(wrong)?;
+                        original.recordings.runs.push(Run {
+                            name,
+                            input,
+                            answers: Vec::new(),
+                        });
+                    }
+                    Part::Mutations => {
+                        let mut pairs = Vec::new();
+                        while let Some(&(_, line)) = lines.peek() {
+                            let is_old = line.starts_with("// -");
+                            let Some(code) = line
+                                .strip_prefix("// -")
+                                .or_else(|| line.strip_prefix("// +"))
+                            else {
+                                break;
+                            };
+                            lines.next();
+                            note(&mut pairs, is_old, code);
+                        }
+                        let mutation = mutation(said, &pairs, &original.source);
+                        original.mutations.push(mutation.map_err(wrong)?);
+                    }
+                }
+                part
+            }
+        };
+    }
+    Ok(original)
+}
+
+/// Adds a line to the pairs of old and new code.
+fn note(pairs: &mut Vec<(String, String)>, is_old: bool, code: &str) {
+    let code = code.strip_prefix(' ').unwrap_or(code);
+    let begins = is_old && pairs.last().is_none_or(|(_, new)| !new.is_empty());
+    if begins {
+        pairs.push((String::new(), String::new()));
+    }
+    if let Some((old, new)) = pairs.last_mut() {
+        let side = if is_old { old } else { new };
+        side.push_str(code);
+        side.push('\n');
+    }
+}
+
+/// `name: {"json": true}`
+fn pair(said: &str) -> Result<(String, Value), String> {
+    let (name, value) = said
+        .split_once(':')
+        .ok_or("it is no name with a value: `name: {..}`")?;
+    let value = serde_json::from_str(value).map_err(|error| error.to_string())?;
+    Ok((name.trim().to_owned(), value))
+}
+
+/// `charge#2 rejects "NoCover"`
+fn answer(said: &str) -> Result<Answer, String> {
+    let said = said.trim();
+    let (who, does) = said.split_once(' ').unwrap_or((said, ""));
+    let (activity, call) = match who.split_once('#') {
+        Some((activity, call)) => (activity, Some(call.parse().map_err(|_| "which call?")?)),
+        None => (who, None),
+    };
+    let (verb, what) = does.split_once(' ').unwrap_or((does, ""));
+    let value = || serde_json::from_str(what).map_err(|error| error.to_string());
+    let does = match verb {
+        "answers" => Does::Answers(value()?),
+        "rejects" => Does::Rejects(value()?),
+        "fails" => Does::Fails(serde_json::from_str(what).map_err(|error| error.to_string())?),
+        "times" => Does::TimesOut,
+        "takes" => {
+            let takes = humantime::parse_duration(what).map_err(|error| error.to_string())?;
+            Does::Takes(u64::try_from(takes.as_millis()).unwrap_or(u64::MAX))
+        }
+        _ => return Err("it answers, rejects, fails, times out or takes a while".to_owned()),
+    };
+    Ok(Answer {
+        activity: activity.to_owned(),
+        call,
+        does,
+    })
+}
+
+/// `insert: an audit before the charge = lock L301; replay H203`
+fn mutation(said: &str, pairs: &[(String, String)], source: &str) -> Result<Mutation, String> {
+    let (what, expected) = said
+        .rsplit_once(" = ")
+        .ok_or("it does not say what is expected: ` = lock L301; replay H203`, ` = harmless`")?;
+    let (kind, title) = what
+        .split_once(": ")
+        .ok_or("it does not say of which kind it is: `insert: ..`")?;
+    if pairs.is_empty() {
+        return Err("it has no code: `- before` and `+ after`".to_owned());
+    }
+    let mut mutated = source.to_owned();
+    for (old, new) in pairs {
+        mutated = replaced(&mutated, old, new)?;
+    }
+    Ok(Mutation {
+        kind: kind.trim().to_owned(),
+        title: title.trim().to_owned(),
+        source: mutated,
+        expected: expected.parse()?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "\
+fn a() {
+    one();
+    two();
+}
+
+// # Answers
+//
+// quote: 5
+//
+// # Runs
+//
+// paid late: {\"id\": 1}
+//     charge#2 takes 2h
+//     charge rejects \"no\"
+//
+// # Mutations
+//
+// swap: one and two = lock L303; replay H203 H205
+// - one();
+// - two();
+// + two();
+// + one();
+// - fn a()
+// + fn b()
+";
+
+    #[test]
+    fn a_file_is_read() {
+        let original = read("a", TEXT).expect("it can be read");
+        assert_eq!(original.source.trim(), "fn a() {\n    one();\n    two();\n}");
+        assert_eq!(original.recordings.answers["quote"], 5);
+        let [run] = &original.recordings.runs[..] else {
+            panic!("{original:?}");
+        };
+        assert_eq!(run.name, "paid late");
+        assert_eq!(run.input["id"], 1);
+        assert_eq!(run.answers[0].call, Some(2));
+        assert_eq!(run.answers[0].does, Does::Takes(7_200_000));
+        assert_eq!(run.answers[1].does, Does::Rejects("no".into()));
+        let [mutation] = &original.mutations[..] else {
+            panic!("{original:?}");
+        };
+        assert_eq!((&*mutation.kind, &*mutation.title), ("swap", "one and two"));
+        assert_eq!(
+            mutation.source.trim(),
+            "fn b() {\n    two();\none();\n}",
+            "all pairs are done"
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_line() {
+        let wrong = |from: &str, to: &str| read("a", &TEXT.replace(from, to)).expect_err("wrong");
+        assert_eq!(wrong("charge#2 takes", "charge#2 bakes").0, 13);
+        assert_eq!(wrong("{\"id\": 1}", "{id}").0, 12);
+        assert_eq!(wrong(" = lock L303; replay H203 H205", "").0, 18);
+        let (line, why) = wrong("// - one();", "// - three();");
+        assert_eq!(line, 18);
+        assert!(why.contains("three();"), "{why}");
+    }
+}

@@ -1,0 +1,217 @@
+//! The matrix: who finds which mutation.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use super::judged::Judged;
+use super::lock::Locks;
+use super::mutant::Mutant;
+use super::package::Mutated;
+use super::protocol::Line;
+use crate::AnyError;
+
+/// Who finds which mutation.
+#[derive(Debug)]
+pub struct Report {
+    workflows: Vec<Section>,
+    /// What the machine made, by kind.
+    made: BTreeMap<String, Made>,
+}
+
+/// A workflow and what was made of it by hand.
+#[derive(Debug)]
+struct Section {
+    workflow: String,
+    runs: usize,
+    prefixes: usize,
+    by_hand: Vec<(Mutant, Judged)>,
+    by_machine: Vec<(Mutant, Judged)>,
+}
+
+/// What became of the mutants of one kind that were made by machine.
+#[derive(Debug, Default)]
+struct Made {
+    made: usize,
+    /// Those that compile and come to an end.
+    ran: usize,
+    /// Those of them that decide something else with one of the prefixes.
+    differ: usize,
+    by_both: usize,
+    by_lock: usize,
+    by_replay: usize,
+    codes: BTreeSet<String>,
+}
+
+impl Report {
+    /// `made`: how many were made by machine, by kind, those that do not compile included.
+    pub(super) fn of(
+        originals: Vec<Mutated>,
+        lines: &[Line],
+        locks: &Locks,
+        made: BTreeMap<String, usize>,
+    ) -> Result<Self, AnyError> {
+        let mut report = Self {
+            workflows: Vec::new(),
+            made: made
+                .into_iter()
+                .map(|(kind, made)| (kind, Made { made, ..Made::default() }))
+                .collect(),
+        };
+        for (original, mutants) in originals {
+            let mut judged = BTreeMap::<&str, Judged>::new();
+            let mut section = Section {
+                workflow: original.name.clone(),
+                runs: 0,
+                prefixes: 0,
+                by_hand: Vec::new(),
+                by_machine: Vec::new(),
+            };
+            for line in lines {
+                match line {
+                    Line::Recorded { workflow, units, .. } if *workflow == original.name => {
+                        section.runs += 1;
+                        section.prefixes += units.len();
+                    }
+                    Line::NotRecorded { workflow, run, why } if *workflow == original.name => {
+                        return Err(format!("{workflow}: the run \"{run}\" is not recorded\n{why}").into());
+                    }
+                    Line::Replayed {
+                        workflow,
+                        mutant,
+                        run,
+                        differs,
+                        replays,
+                    } if *workflow == original.name => {
+                        judged.entry(mutant).or_default().note(run, differs.as_ref(), replays);
+                    }
+                    _ => {}
+                }
+            }
+            for mutant in mutants {
+                let mut judged = judged.remove(&*mutant.module).unwrap_or_default();
+                judged.lock = locks.of(&original.name, &mutant.module);
+                judged.compare(&mutant);
+                if mutant.expected.is_some() {
+                    section.by_hand.push((mutant, judged));
+                    continue;
+                }
+                report.made.entry(mutant.kind.clone()).or_default().count(&judged);
+                section.by_machine.push((mutant, judged));
+            }
+            report.workflows.push(section);
+        }
+        Ok(report)
+    }
+
+    /// What is not as it has to be: one text for each mutant.
+    #[must_use]
+    pub fn wrong(&self) -> Vec<String> {
+        let mut texts = Vec::new();
+        for section in &self.workflows {
+            for (mutant, judged) in section.by_hand.iter().chain(&section.by_machine) {
+                if judged.wrong.is_empty() {
+                    continue;
+                }
+                texts.push(format!(
+                    "{}, {} ({}): {}",
+                    section.workflow,
+                    mutant.title(),
+                    mutant.module,
+                    judged.wrong.join("\n")
+                ));
+            }
+        }
+        texts
+    }
+
+    /// How many workflows there are, and how many mutations of them were written by hand.
+    #[must_use]
+    pub fn size(&self) -> (usize, usize) {
+        (self.workflows.len(), self.by_hand().count())
+    }
+
+    /// How many mutations of each kind were written by hand.
+    #[must_use]
+    pub fn kinds(&self) -> BTreeMap<&str, usize> {
+        let mut kinds = BTreeMap::new();
+        for (mutant, _) in self.by_hand() {
+            *kinds.entry(&*mutant.kind).or_default() += 1;
+        }
+        kinds
+    }
+
+    fn by_hand(&self) -> impl Iterator<Item = &(Mutant, Judged)> {
+        self.workflows.iter().flat_map(|section| &section.by_hand)
+    }
+}
+
+impl Made {
+    fn count(&mut self, judged: &Judged) {
+        self.ran += 1;
+        self.differ += usize::from(judged.differ > 0);
+        let lock = judged.lock.as_ref().is_some_and(|codes| !codes.is_empty());
+        let count = match (lock, judged.refused > 0) {
+            (true, true) => &mut self.by_both,
+            (true, false) => &mut self.by_lock,
+            (false, true) => &mut self.by_replay,
+            (false, false) => return,
+        };
+        *count += 1;
+        self.codes.extend(judged.replay.iter().cloned());
+        self.codes.extend(judged.lock.iter().flatten().cloned());
+    }
+}
+
+fn codes(codes: &BTreeSet<String>) -> String {
+    codes.iter().map(String::as_str).collect::<Vec<_>>().join(" ")
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for section in &self.workflows {
+            writeln!(
+                f,
+                "{}: {} runs, {} prefixes",
+                section.workflow, section.runs, section.prefixes
+            )?;
+            for (mutant, judged) in &section.by_hand {
+                let lock = match &judged.lock {
+                    None => "?".to_owned(),
+                    Some(found) if found.is_empty() => "-".to_owned(),
+                    Some(found) => codes(found),
+                };
+                write!(f, "  {:<9} {:<52} {lock:<10}", mutant.kind, mutant.what)?;
+                match judged.first {
+                    None => writeln!(f, " -")?,
+                    Some(first) => writeln!(
+                        f,
+                        " {} at {} of {}, first at event {first}",
+                        codes(&judged.replay),
+                        judged.refused,
+                        judged.prefixes
+                    )?,
+                }
+            }
+            writeln!(f)?;
+        }
+        writeln!(
+            f,
+            "{:<9} {:>5} {:>5} {:>7} {:>5} {:>5} {:>7}  codes",
+            "machine", "made", "ran", "differ", "both", "lock", "replay"
+        )?;
+        for (kind, made) in &self.made {
+            writeln!(
+                f,
+                "{kind:<9} {:>5} {:>5} {:>7} {:>5} {:>5} {:>7}  {}",
+                made.made,
+                made.ran,
+                made.differ,
+                made.by_both,
+                made.by_lock,
+                made.by_replay,
+                codes(&made.codes)
+            )?;
+        }
+        Ok(())
+    }
+}
