@@ -248,7 +248,7 @@ struct HeadFields {
     purged: Option<Purged>,
     kept_from: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    migrated_to: Option<RunId>,
+    migrated_to: Option<perennial::RunId>,
 }
 
 /// A digest as 64 hexadecimal digits.
