@@ -10,6 +10,7 @@ mod compile_errors;
 mod errors;
 mod first_workflow;
 mod pages;
+mod planning;
 mod readme;
 mod rules;
 mod snapshots;

@@ -1,6 +1,7 @@
 //! Whether stored histories fit a program.
 
 use super::{Check, CheckOptions, CheckState};
+use crate::cli::count;
 use crate::cli::judge::{Finding, Judge, Judged, Program, Scope, Told};
 use crate::cli::source::{SourceError, histories, read_file, shown};
 
@@ -119,9 +120,12 @@ fn conclusion(name: &str, files: usize, found: Found) -> Check {
         ));
     }
     if misfit == 0 {
-        let summary = format!(
-            "{fit} histories in {files} files of {name} fit, {unfinished} of them unfinished"
-        );
+        let all = match fit {
+            1 => "1 history fits".to_owned(),
+            _ => format!("{fit} histories fit"),
+        };
+        let files = count(files as u64, "file");
+        let summary = format!("{all}, {unfinished} unfinished, in {files} of {name}");
         return Check::new(NAME, CheckState::Well, summary);
     }
     if misfit > wrong.len() {

@@ -20,11 +20,11 @@ impl fmt::Display for Plan {
             ..
         } = self;
         writeln!(f, "plan for the program {artifact} over {source}\n")?;
-        let has = if *ended == 1 { "has" } else { "have" };
-        let runs = if *open == 1 { "run" } else { "runs" };
+        let (has, is) = verb(*ended, ("has", "is"), ("have", "are"));
+        let runs = verb(*open, "run", "runs");
         writeln!(
             f,
-            "  {open:>7} open {runs}; {ended} {has} ended and were not looked at"
+            "  {open:>7} open {runs}; {ended} that {has} ended {is} not looked at"
         )?;
         if *open > 0 {
             let freed = match freed {
@@ -159,6 +159,6 @@ fn because(server: &Server, count: u64) -> String {
     }
 }
 
-fn verb<'a>(count: u64, one: &'a str, many: &'a str) -> &'a str {
+fn verb<T>(count: u64, one: T, many: T) -> T {
     if count == 1 { one } else { many }
 }
