@@ -5,8 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use perennial::{
-    ActivityDefinition, Blocked, CalleeKind, Incompatible, IncompatibleKind, RunKey, States,
-    WorkflowDefinition,
+    ActivityDefinition, Blocked, CalleeKind, Incompatible, RunKey, States, WorkflowDefinition,
 };
 use rustc_hash::FxBuildHasher;
 use strsim::levenshtein;
@@ -89,9 +88,10 @@ impl Registry {
 
     /// That the program lacks the workflow of a run.
     pub(crate) fn no_workflow(&self, run: &RunKey, workflow: &str, artifact: &str) -> Blocked {
-        let near = near(self.closest_workflow(workflow));
-        let detail = format!("no workflow `{workflow}` is registered in this program{near}");
-        not_registered(run, workflow, 1, detail, artifact)
+        let near = self.closest_workflow(workflow);
+        let (what, name) = ("workflow", workflow);
+        let error = Incompatible::not_registered(run, workflow, 1, what, name, near.as_deref());
+        Blocked::Incompatible(Box::new(error.between("", artifact)))
     }
 
     /// That the program lacks an activity, which the run asked for with this event.
@@ -103,27 +103,11 @@ impl Registry {
         name: &str,
         artifact: &str,
     ) -> Blocked {
-        let near = near(closest(name, self.activities.keys().copied()));
-        let detail = format!("no activity `{name}` is registered in this program{near}");
-        not_registered(run, workflow, event, detail, artifact)
+        let near = closest(name, self.activities.keys().copied());
+        let (what, near) = ("activity", near.as_deref());
+        let error = Incompatible::not_registered(run, workflow, event, what, name, near);
+        Blocked::Incompatible(Box::new(error.between("", artifact)))
     }
-}
-
-fn near(name: Option<String>) -> String {
-    name.map(|name| format!("; there is one called `{name}`"))
-        .unwrap_or_default()
-}
-
-fn not_registered(
-    run: &RunKey,
-    workflow: &str,
-    event: u64,
-    detail: String,
-    artifact: &str,
-) -> Blocked {
-    let kind = IncompatibleKind::NotRegistered;
-    let error = Incompatible::found(kind, run, workflow, event, detail);
-    Blocked::Incompatible(Box::new(error.between("", artifact)))
 }
 
 /// What a program lacks.

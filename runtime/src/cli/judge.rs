@@ -379,8 +379,8 @@ impl Case {
         if !scope.ended_too && (self.ended || self.has_end) || self.ended && !looked_at {
             return Finding::Ended;
         }
-        if let Some((error, _after)) = self.failed.take() {
-            return Finding::Blocked(error);
+        if let Some((error, after)) = self.failed.take() {
+            return Finding::Blocked(error.look_ahead(&after));
         }
         if let Err(error) = self.go_on(program, now) {
             return Finding::Blocked(error);

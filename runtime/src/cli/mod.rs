@@ -57,7 +57,6 @@ use crate::Builder;
 pub use check::{Check, CheckOptions, CheckState, Checked, check};
 pub use plan::{Because, Part, Plan, PlanOptions, Recorded, Server, Uncovered, plan};
 pub use source::SourceError;
-pub use unblock::{UnblockError, Unblocked};
 
 /// The first word by which a program is asked for these commands.
 const WORD: &str = "perennial";
@@ -114,8 +113,9 @@ struct PlanArguments {
 
 /// Checks all that can be known of this program without a store
 ///
-/// `clippy`: clippy.toml has the calls that workflows may not make. `histories`: stored histories fit. `manifest`:
-/// no activity and no state is missing. Exit code 1 when something is wrong.
+/// `lock`: released functions are as perennial.lock has them. `clippy`: clippy.toml has the calls that workflows may
+/// not make. `histories`: stored histories fit. `manifest`: no activity and no state is missing. Exit code 1 when
+/// something is wrong.
 #[derive(Debug, clap::Args)]
 struct CheckArguments {
     /// The folder of Cargo.toml

@@ -14,18 +14,16 @@ use crate::store::{
 
 /// A run that is not blocked any more.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Unblocked {
+pub(super) struct Unblocked {
     /// The run.
-    pub run: RunKey,
+    run: RunKey,
     /// The records that were cleared.
-    pub records: Vec<BlockedRecord>,
+    records: Vec<BlockedRecord>,
 }
 
 /// Why a run was not unblocked. Nothing was changed.
 #[derive(Clone, PartialEq)]
-#[non_exhaustive]
-pub enum UnblockError {
+pub(super) enum UnblockError {
     /// The store cannot be opened.
     Open(OpenError),
     /// The store cannot be read or written.

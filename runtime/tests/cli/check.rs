@@ -3,12 +3,22 @@
 use std::path::PathBuf;
 
 use perennial::prelude::*;
+use perennial_codegen::lock::{Lock, Package};
 use perennial_runtime::cli::{self, CheckOptions, CheckState};
 use perennial_runtime::store::MemoryStore;
 use perennial_runtime::{Builder, Runtime};
 
 use crate::shop::{charge_card, nobody_calls, order_1, ship, shop_1, shop_3};
 use crate::world::{Event, World, record};
+
+const RELEASED: &str = "
+#[workflow]
+async fn order(cx: &Cx, cents: u64) -> Result<u64, Error> {
+    let receipt = charge_card(cx, cents).await?;
+    ship(cx, receipt).await?;
+    Ok(receipt)
+}
+";
 
 fn options(folder: PathBuf) -> CheckOptions {
     let mut options = CheckOptions::default();
@@ -28,6 +38,10 @@ fn with_histories() -> World {
         let text = history.to_json().unwrap();
         world.write(&format!("tests/histories/{name}.json"), &text);
     }
+    world.write("src/lib.rs", RELEASED);
+    let package = Package::read(&world.path(".")).unwrap();
+    let lock = package.update(&Lock::default()).lock;
+    world.write("perennial.lock", &lock.to_string());
     let clippy = perennial_codegen::clippy::block();
     let clippy = format!("disallowed-methods = [\n{clippy}]\n");
     world.write("clippy.toml", &clippy);
@@ -51,6 +65,10 @@ fn a_program_that_is_ready_passes() {
 #[test]
 fn all_that_is_wrong_is_told_at_once() {
     let world = with_histories();
+    world.write(
+        "src/lib.rs",
+        &RELEASED.replace("charge_card", "charge_account"),
+    );
     world.write("tests/histories/broken.json", "{}");
     world.write("tests/histories/broken.jsonl", "");
     world.write(
@@ -68,6 +86,30 @@ fn all_that_is_wrong_is_told_at_once() {
     let folder = format!("{}/", world.path(".").display());
     let text = format!("{error:?}\n").replace(&folder, "[folder]/");
     assert_eq!(text, ran.out);
+}
+
+#[test]
+fn what_is_not_released_yet_and_what_may_differ_is_not_wrong() {
+    let world = with_histories();
+    let warned = RELEASED.replace(
+        "    ship",
+        "    if receipt == 0 {\n        return Ok(0);\n    }\n    ship",
+    );
+    let more = warned.replace("fn order", "fn other");
+    world.write("src/lib.rs", &format!("{warned}{more}"));
+    let ran = world.call(shop_1(MemoryStore::new()), &["check", "--folder", "@"]);
+    insta::assert_snapshot!(ran.all());
+}
+
+#[test]
+fn sources_and_a_lock_that_cannot_be_read_are_wrong() {
+    let world = with_histories();
+    world.write("src/lib.rs", "fn (");
+    let sources = world.call(shop_1(MemoryStore::new()), &["check", "--folder", "@"]);
+    insta::assert_snapshot!(sources.all());
+    world.write("perennial.lock", "what is this");
+    let lock = world.call(shop_1(MemoryStore::new()), &["check", "--folder", "@"]);
+    insta::assert_snapshot!(lock.all());
 }
 
 #[test]

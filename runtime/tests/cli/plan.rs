@@ -6,7 +6,7 @@ use perennial_runtime::cli::Plan;
 use perennial_runtime::store::export::export_to;
 use perennial_runtime::store::{MemoryStore, Store};
 
-use crate::shop::{order_1, refund, shop_1, shop_2, shop_3, shop_4};
+use crate::shop::{order_1, order_5, refund, shop_1, shop_2, shop_3, shop_4, shop_5};
 use crate::world::{Event, NOW, World, block, enqueue, note, put, record};
 
 /// One run at each place of an order, and a refund.
@@ -91,6 +91,22 @@ fn of_two_recorded_programs_the_one_that_can_serve_a_run_is_named() {
     });
     let ran = world.call(shop_3(MemoryStore::new()), &["plan", "@/backup.jsonl"]);
     insta::assert_snapshot!(ran.all());
+}
+
+#[test]
+fn a_marker_lets_the_next_program_go_on_and_the_one_before_not() {
+    let world = exported(|store| {
+        note(store, &shop_5(MemoryStore::new()), 3);
+        put(store, &record(order_5, "order-9", "shop 5", &[]));
+    });
+    let ran = world.call(shop_5(MemoryStore::new()), &["plan", "@/backup.jsonl"]);
+    assert!(
+        ran.code == 0 && ran.out.contains("5 open runs"),
+        "{}",
+        ran.all()
+    );
+    let back = world.call(shop_1(MemoryStore::new()), &["plan", "@/backup.jsonl"]);
+    insta::assert_snapshot!(back.all());
 }
 
 #[test]

@@ -64,6 +64,18 @@ pub(crate) async fn order_4(cx: &Cx, cents: u64) -> Result<u64, Error> {
     Ok(receipt)
 }
 
+/// Checks the address first, in runs that have not passed that place.
+#[workflow(name = "order")]
+pub(crate) async fn order_5(cx: &Cx, cents: u64) -> Result<u64, Error> {
+    if cx.patched("address-check") {
+        check_address(cx).await?;
+    }
+    let receipt = charge_card(cx, cents).await?;
+    cx.sleep(days(7)).await?;
+    ship(cx, receipt).await?;
+    Ok(receipt)
+}
+
 #[workflow]
 pub(crate) async fn refund(cx: &Cx, cents: u64) -> Result<(), Error> {
     ship(cx, cents).await?;
@@ -91,6 +103,14 @@ pub(crate) fn shop_3(store: impl Store) -> Builder {
 /// One that panics.
 pub(crate) fn shop_4(store: impl Store) -> Builder {
     shop(store).workflow(order_4).artifact("shop 4")
+}
+
+/// One with a marker.
+pub(crate) fn shop_5(store: impl Store) -> Builder {
+    shop(store)
+        .workflow(order_5)
+        .activity(check_address)
+        .artifact("shop 5")
 }
 
 fn shop(store: impl Store) -> Builder {

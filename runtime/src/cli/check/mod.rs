@@ -2,6 +2,7 @@
 //! (O67).
 
 mod histories;
+mod lock;
 mod manifest;
 mod text;
 
@@ -48,7 +49,7 @@ pub struct Checked {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Check {
-    /// Its name: `clippy`, `histories` or `manifest`.
+    /// Its name: `lock`, `clippy`, `histories` or `manifest`.
     pub name: &'static str,
     /// How it came out.
     pub state: CheckState,
@@ -85,6 +86,7 @@ impl Checked {
 ///
 /// | check | what is wrong |
 /// |---|---|
+/// | `lock` | a released function differs from `perennial.lock` so that runs in flight would break |
 /// | `clippy` | the entries of Perennial in `clippy.toml` are those of another version |
 /// | `histories` | a stored history does not fit |
 /// | `manifest` | an activity or a state is missing, or two functions have the same name |
@@ -110,6 +112,7 @@ impl Checked {
 pub fn check(builder: &Builder, options: &CheckOptions) -> Result<Checked, Checked> {
     let program = Program::of(builder);
     let checks = vec![
+        lock::check(&options.folder),
         of_clippy(&options.folder),
         histories::check(&program, options),
         manifest::check(builder),

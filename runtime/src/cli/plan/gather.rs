@@ -44,11 +44,15 @@ struct Place {
 struct Group {
     /// The number of the first among all that were found.
     first: u64,
-    kind: Option<String>,
-    error: String,
-    details: Option<Value>,
+    error: Error,
     count: u64,
     runs: Vec<String>,
+}
+
+#[derive(Debug)]
+enum Error {
+    Blocked(Blocked),
+    Other(String),
 }
 
 impl Gathered {
@@ -59,13 +63,7 @@ impl Gathered {
         }
     }
 
-    fn uncovered(
-        &mut self,
-        place: Place,
-        evidence: Evidence,
-        run: String,
-        error: impl FnOnce() -> (Option<String>, String, Option<Value>),
-    ) {
+    fn uncovered(&mut self, place: Place, evidence: Evidence, run: String, error: Error) {
         self.open += 1;
         let full = self.groups.len() >= ERRORS;
         let key = (place, evidence);
@@ -74,16 +72,11 @@ impl Gathered {
             return;
         }
         let first = self.open;
-        let group = self.groups.entry(key).or_insert_with(|| {
-            let (kind, error, details) = error();
-            Group {
-                first,
-                kind,
-                error,
-                details,
-                count: 0,
-                runs: Vec::new(),
-            }
+        let group = self.groups.entry(key).or_insert_with(|| Group {
+            first,
+            error,
+            count: 0,
+            runs: Vec::new(),
         });
         group.count += 1;
         if group.runs.len() < self.ids {
@@ -134,19 +127,28 @@ impl Gathered {
                     }),
                 }
             }
+            let Some((evidence, first)) = groups.into_iter().next() else {
+                continue;
+            };
             // Those that nobody can serve come first, then those of which there are most.
             parts.sort_by_key(|part| (!part.served_by.is_empty(), Reverse(part.count)));
-            let Some((_, first)) = groups.into_iter().next() else {
-                continue;
+            let (kind, error, details) = match first.error {
+                Error::Other(error) => (None, error, None),
+                Error::Blocked(Blocked::Incompatible(error)) if !self.programs.is_empty() => {
+                    let servers = servers(&evidence, artifact, &self.programs).into_iter();
+                    let servers = servers.map(|server| server.artifact).collect();
+                    told(&Blocked::Incompatible(Box::new(error.served_by(servers))))
+                }
+                Error::Blocked(error) => told(&error),
             };
             uncovered.push(Uncovered {
                 workflow: place.workflow,
                 code: place.code,
-                kind: first.kind,
+                kind,
                 count: parts.iter().map(|part| part.count).sum(),
                 parts,
-                error: first.error,
-                details: first.details,
+                error,
+                details,
             });
         }
         uncovered.sort_by_key(|entry| (entry.lost() == 0, Reverse(entry.count)));
@@ -163,6 +165,15 @@ impl Gathered {
             programs: recorded,
         }
     }
+}
+
+/// The name that goes with an error's code, its text, and its fields.
+fn told(error: &Blocked) -> (Option<String>, String, Option<Value>) {
+    let kind = match error {
+        Blocked::Incompatible(error) => Some(error.kind.name().to_owned()),
+        _ => None,
+    };
+    (kind, error.to_string(), Value::encode(error).ok())
 }
 
 impl Told for Gathered {
@@ -184,13 +195,7 @@ impl Told for Gathered {
             }
             Finding::Blocked(error) => {
                 let place = Place::of(&evidence.workflow, &error);
-                let kind = match &error {
-                    Blocked::Incompatible(error) => Some(error.kind.name().to_owned()),
-                    _ => None,
-                };
-                self.uncovered(place, evidence, run, || {
-                    (kind, error.to_string(), Value::encode(&error).ok())
-                });
+                self.uncovered(place, evidence, run, Error::Blocked(error));
             }
             Finding::Withheld => {
                 let place = Place::bare(&evidence.workflow, "unfit");
@@ -200,7 +205,7 @@ impl Told for Gathered {
                      help: give this program another name (the default is a digest of the executable), or call it \
                      with `perennial unblock {run}` while nothing uses the store"
                 );
-                self.uncovered(place, evidence, run, || (None, error, None));
+                self.uncovered(place, evidence, run, Error::Other(error));
             }
             Finding::Partial(problems) => {
                 let place = Place::bare("", "partial");
@@ -208,7 +213,7 @@ impl Told for Gathered {
                     "not all of the run is there: the salvage that wrote this export could not read {}",
                     problems.join("; ")
                 );
-                self.uncovered(place, evidence, run, || (None, error, None));
+                self.uncovered(place, evidence, run, Error::Other(error));
             }
         }
     }
@@ -242,7 +247,9 @@ impl Place {
                 );
                 place.recorded = error.recorded.as_ref().map(side);
                 place.asked = error.asked.as_ref().map(side);
-                if place.recorded.is_none() && place.asked.is_none() && !own {
+                if let Some(marker) = &error.marker {
+                    place.detail = Some(format!("{marker:?}"));
+                } else if place.recorded.is_none() && place.asked.is_none() && !own {
                     place.detail.clone_from(&error.detail);
                 }
             }
