@@ -14,7 +14,7 @@ use perennial_examples::mirror::{
     tidy, write_manifest,
 };
 use perennial_runtime::store::Status;
-use perennial_runtime::{ReadError, Reuse, RunError, RunHandle, RunState, Runtime};
+use perennial_runtime::{Builder, ReadError, Reuse, RunError, RunHandle, RunState, Runtime, cli};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tracing::Level;
 use tracing_subscriber::filter::{LevelFilter, Targets};
@@ -37,7 +37,7 @@ struct Arguments {
     #[arg(default_value = "target/mirror")]
     target: PathBuf,
     /// Where the run is recorded
-    #[arg(long, value_name = "DIR", default_value = "target/mirror.store")]
+    #[arg(long, value_name = "DIR", default_value = DEFAULT_STORE)]
     store: PathBuf,
     /// Begin anew if the run has ended: what has changed since is copied, what is in place is not
     #[arg(long)]
@@ -56,12 +56,21 @@ struct Arguments {
     log: Option<PathBuf>,
 }
 
+/// Where runs are recorded, if nothing else is said.
+const DEFAULT_STORE: &str = "target/mirror.store";
+
 /// How long attempts that are under way may take to end after an interruption.
 const DRAIN: Duration = Duration::from_secs(10);
 
 type AnyError = Box<dyn std::error::Error>;
 
 fn main() -> ExitCode {
+    if cli::asked() {
+        return match commands() {
+            Ok(builder) => cli::run(builder),
+            Err(error) => failed(&error.to_string()),
+        };
+    }
     let arguments = Arguments::parse();
     let tokio = match tokio::runtime::Runtime::new() {
         Ok(tokio) => tokio,
@@ -94,12 +103,7 @@ async fn run(arguments: Arguments) -> Result<ExitCode, AnyError> {
         signal(SignalKind::interrupt())?,
         signal(SignalKind::terminate())?,
     ];
-    let runtime = Runtime::builder(arguments.store.clone())
-        .workflow(mirror)
-        .activities((list_page, hash_files, copy_files, make_links))
-        .activities((prepare, make_folders, settle_folders))
-        .activities((note_skipped, write_manifest, tidy))
-        .state(Arc::clone(&progress))
+    let runtime = program(arguments.store.clone(), Arc::clone(&progress))
         .start()
         .await?;
     let ended = follow(&runtime, &plan, &progress, arguments.again, &mut stops).await;
@@ -133,6 +137,22 @@ async fn run(arguments: Arguments) -> Result<ExitCode, AnyError> {
         }
         Ended::Interrupted => Ok(ExitCode::from(130)),
     }
+}
+
+/// All that the program can run.
+fn program(store: PathBuf, progress: Arc<Progress>) -> Builder {
+    Runtime::builder(store)
+        .workflow(mirror)
+        .activities((list_page, hash_files, copy_files, make_links))
+        .activities((prepare, make_folders, settle_folders))
+        .activities((note_skipped, write_manifest, tidy))
+        .state(progress)
+}
+
+/// The program as its commands see it: nobody follows a run.
+fn commands() -> Result<Builder, AnyError> {
+    let progress = Progress::new("nobody".parse()?, Mode::Lines, None)?;
+    Ok(program(DEFAULT_STORE.into(), Arc::new(progress)))
 }
 
 fn progress(arguments: &Arguments, plan: &Plan) -> Result<Progress, AnyError> {

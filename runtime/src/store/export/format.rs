@@ -2,7 +2,7 @@
 
 use perennial::history::Unit;
 use perennial::value::Digest;
-use perennial::{RunId, RunKey, Timestamp};
+use perennial::{RunKey, Timestamp};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::store::purge::Purged;
