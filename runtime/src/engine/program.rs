@@ -2,7 +2,6 @@
 
 use std::sync::mpsc::sync_channel;
 
-
 use crate::clock::Clock;
 use crate::manifest::Manifest;
 use crate::registry::Registry;

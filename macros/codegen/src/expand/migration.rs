@@ -35,11 +35,7 @@ pub(super) fn expand(
     );
     let (callable, marker) = (callable(&named, &function), named.marker());
     let Named {
-        krate,
-        ident,
-        vis,
-        name,
-        ..
+        ident, vis, name, ..
     } = &named;
     let cfg = &attributes.cfg;
     let (prescribed, code_attributes) = (prescribed(), &attributes.code);
