@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use perennial::{
-    ActivityDefinition, ActivityFn, ActivitySet, States, WorkflowDefinition, WorkflowFn,
+    ActivityDefinition, ActivityFn, ActivitySet, MigrationDefinition, MigrationFn, States,
+    WorkflowDefinition, WorkflowFn,
 };
 
 use crate::Runtime;
@@ -160,6 +161,15 @@ impl Builder {
         for activity in activities.definitions() {
             self.registry.add_activity(activity);
         }
+        self
+    }
+
+    /// Runs can be moved by this migration where it is asked for by its name: by
+    /// [`Client::migrate_named`](crate::Client::migrate_named) and by the command `migrate`.
+    /// [`Client::migrate`](crate::Client::migrate) takes any.
+    pub fn migration<X, F: MigrationFn<X>>(mut self, _: F) -> Self {
+        let migration = MigrationDefinition::of::<F::M>();
+        self.registry.add_migration(migration);
         self
     }
 

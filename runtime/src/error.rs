@@ -217,6 +217,13 @@ pub enum RunError<E> {
         /// When it was purged.
         at: Timestamp,
     },
+    /// It was moved to a new run, which goes on in its place (S38).
+    Migrated {
+        /// The run.
+        run: RunKey,
+        /// The new one.
+        to: RunKey,
+    },
     /// Its result or error is not of the type that is expected.
     Undecodable {
         /// The run.
@@ -252,6 +259,12 @@ impl<E: fmt::Display> fmt::Display for RunError<E> {
                 } else {
                     "a result"
                 }
+            ),
+            Self::Migrated { run, to } => write!(
+                f,
+                "run {run} was migrated to run {to}, which goes on in its place\n\n\
+                 help: wait for that one: `client.run(its_workflow, \"{}\")`",
+                to.id
             ),
             Self::Undecodable { run, error } => {
                 write!(f, "what run {run} returned cannot be read: {error}")

@@ -17,6 +17,7 @@ mod clock;
 mod engine;
 mod error;
 mod manifest;
+mod migrate;
 pub mod profile;
 mod registry;
 mod runtime;
@@ -34,6 +35,7 @@ pub use manifest::{
     ActivityManifest, Manifest, PassedMarker, SupportedMarker, TypeManifest, TypeManifests,
     WorkflowManifest,
 };
+pub use migrate::MigrateError;
 pub use profile::Profile;
 pub use registry::Incomplete;
 pub use runtime::Runtime;

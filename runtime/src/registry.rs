@@ -5,16 +5,20 @@ use std::fmt;
 use std::sync::Arc;
 
 use perennial::{
-    ActivityDefinition, Blocked, CalleeKind, Incompatible, RunKey, States, WorkflowDefinition,
+    ActivityDefinition, Blocked, CalleeKind, Incompatible, MigrationDefinition, RunKey, States,
+    WorkflowDefinition,
 };
 use rustc_hash::FxBuildHasher;
 use strsim::levenshtein;
+
+use crate::migrate::MigrateError;
 
 /// The workflows, activities and application state of a program.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Registry {
     pub(crate) workflows: HashMap<&'static str, WorkflowDefinition, FxBuildHasher>,
     pub(crate) activities: HashMap<&'static str, ActivityDefinition, FxBuildHasher>,
+    pub(crate) migrations: HashMap<&'static str, MigrationDefinition, FxBuildHasher>,
     pub(crate) states: Arc<States>,
     /// Names that were given twice, with what they name.
     pub(crate) twice: Vec<(&'static str, &'static str)>,
@@ -39,6 +43,27 @@ impl Registry {
         {
             self.twice.push(("activity", activity.name));
         }
+    }
+
+    pub(crate) fn add_migration(&mut self, migration: MigrationDefinition) {
+        if self
+            .migrations
+            .insert(migration.name, migration)
+            .is_some_and(|old| old.id != migration.id)
+        {
+            self.twice.push(("migration", migration.name));
+        }
+    }
+
+    /// The migration of that name.
+    pub(crate) fn migration(&self, name: &str) -> Result<MigrationDefinition, MigrateError> {
+        self.migrations
+            .get(name)
+            .copied()
+            .ok_or_else(|| MigrateError::UnknownMigration {
+                name: name.to_owned(),
+                closest: closest(name, self.migrations.keys().copied()),
+            })
     }
 
     /// Checks that all that is known to be needed is there.

@@ -94,6 +94,50 @@ fn options_of_the_others() {
 }
 
 #[test]
+fn a_migration() {
+    let migration = "fn m(old: &OldRun) -> Result<New, Refuse> { old.input() }";
+    let text = report(
+        perennial_codegen::migration,
+        &[
+            ("", migration),
+            ("to = order_v2", migration),
+            ("from, to = order_v2", migration),
+            ("from = \"order\"", migration),
+            ("from = \"\", to = order_v2", migration),
+            ("from = order, to = \"order_v2\"", migration),
+            ("from = order(1), version = 2", migration),
+            ("from = order, from = order", migration),
+            (
+                "from = order",
+                "pub async fn m<T>(old: &OldRun) -> Result<New, Refuse> { old.input() }",
+            ),
+            (
+                "from = order",
+                "unsafe fn m(old: &mut OldRun) -> Result<New, Refuse> { old.input() }",
+            ),
+            ("from = order", "fn m() -> Result<New, Refuse> { Ok(New) }"),
+            (
+                "from = order",
+                "fn m(cx: &Cx, old: &OldRun) -> Result<New, Refuse> { Ok(New) }",
+            ),
+            ("from = order", "fn m(old: &OldRun) { }"),
+            (
+                "from = order",
+                "fn m(&self) -> Result<New, Refuse> { Ok(New) }",
+            ),
+            ("from = order", "fn m(old: &OldRun) -> Result<New, Refuse>;"),
+        ],
+    );
+    insta::assert_snapshot!(text);
+    let not_a_function =
+        perennial_codegen::migration(tokens("from = order"), tokens("struct New;"));
+    insta::assert_snapshot!(errors(not_a_function), @"
+    `struct`
+        `#[migration]` goes on a plain `fn`, not on a struct
+    ");
+}
+
+#[test]
 fn signature_of_a_workflow() {
     let text = report(
         perennial_codegen::workflow,

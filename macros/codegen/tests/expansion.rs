@@ -90,6 +90,29 @@ fn a_test_of_workflows() {
     insta::assert_snapshot!(formatted(expanded));
 }
 
+#[test]
+fn a_migration() {
+    let item = r#"
+        /// Orders got lines.
+        #[allow(clippy::too_many_lines)]
+        pub fn to_v2(old: &OldRun) -> Result<OrderV2, Refuse> {
+            let order: Order = old.input()?;
+            old.stop_timers();
+            Ok(order.into())
+        }
+    "#;
+    let expanded =
+        |options: &str| formatted(perennial_codegen::migration(tokens(options), tokens(item)));
+    insta::assert_snapshot!(expanded("from = shop::order, to = order_v2"));
+    // Only how it is known differs.
+    let of_a_name = expanded(r#"from = "order", to = order_v2, name = "to-v2", crate = other"#);
+    let line = of_a_name.lines().find(|line| line.contains("FROM"));
+    assert_eq!(
+        line.map(str::trim),
+        Some(r#"const FROM: &'static str = "order";"#)
+    );
+}
+
 fn activity(options: &str, item: &str) -> String {
     formatted(perennial_codegen::activity(tokens(options), tokens(item)))
 }

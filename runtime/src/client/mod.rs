@@ -2,6 +2,7 @@
 
 mod export;
 mod list;
+mod migrate;
 mod purge;
 mod run;
 mod start;

@@ -44,7 +44,7 @@ impl<W: Workflow> RunHandle<W> {
     /// # Errors
     ///
     /// [`RunError::Failed`] with the workflow's own error; [`RunError::Blocked`] as soon as this program
-    /// cannot go on with the run; [`RunError::Purged`] where its result is not kept any more;
+    /// cannot go on with the run; [`RunError::Migrated`] where it was moved to a new run; [`RunError::Purged`] where its result is not kept any more;
     /// [`RunError::NotFound`], [`RunError::Undecodable`], [`RunError::Unavailable`].
     pub async fn result(&self) -> Result<Value<W>, RunError<Error<W>>> {
         let (reply, answer) = oneshot::channel();
@@ -71,6 +71,10 @@ impl<W: Workflow> RunHandle<W> {
                     status,
                     finished,
                     at,
+                },
+                WaitError::Migrated { to } => RunError::Migrated {
+                    run: run(),
+                    to: RunKey::new(run().namespace, to),
                 },
                 WaitError::Blocked { code, text } => RunError::Blocked {
                     run: run(),

@@ -74,7 +74,7 @@ impl Shard {
     }
 
     /// Nothing of the commit was written, so what is in memory is not what is stored.
-    fn open_again(&mut self, key: &RunKey) {
+    pub(super) fn open_again(&mut self, key: &RunKey) {
         let due = self.runs.remove(key).map(|run| run.due).unwrap_or_default();
         self.wake(key);
         if let Some(run) = self.runs.get_mut(key) {
@@ -137,7 +137,7 @@ impl Shard {
     }
 
     /// Where the run has ended with all that belongs to it, it can be purged one day.
-    fn tell_retention(&self, key: &RunKey) {
+    pub(super) fn tell_retention(&self, key: &RunKey) {
         if self.shared.settings.retention.is_none() {
             return;
         }

@@ -3,9 +3,10 @@
 use std::convert::Infallible;
 
 use perennial::value::{Digest, Value};
-use perennial::{RunKey, Timestamp, WorkflowDefinition};
+use perennial::{RunId, RunKey, Timestamp, WorkflowDefinition};
 use tokio::sync::{mpsc, oneshot};
 
+use super::migrate::{MigrateRequest, UnderWay};
 use super::reuse::Reuse;
 use super::unblock::UnblockReply;
 use crate::activity::{AttemptReport, Slot, Waiting};
@@ -24,6 +25,14 @@ pub(crate) enum Message {
     },
     /// A client asks for a blocked run to be tried again.
     Unblock { run: RunKey, reply: UnblockReply },
+    /// A client moves a run to a new one.
+    Migrate(MigrateRequest),
+    /// The store has answered that.
+    Migrated {
+        run: RunKey,
+        under_way: Box<UnderWay>,
+        result: Result<Created, StoreError>,
+    },
     /// The run has something to do.
     Wake { run: RunKey },
     /// A timer of the run has reached its deadline.
@@ -69,9 +78,11 @@ impl Message {
     pub(crate) fn run(&self) -> Option<&RunKey> {
         match self {
             Self::Start(request) => Some(&request.run),
+            Self::Migrate(request) => Some(&request.run),
             Self::Slot { waiting, .. } => Some(&waiting.run),
             Self::Await { run, .. }
             | Self::Unblock { run, .. }
+            | Self::Migrated { run, .. }
             | Self::Wake { run }
             | Self::Due { run, .. }
             | Self::Retry { run, .. }
@@ -125,6 +136,8 @@ pub(crate) enum WaitError {
         finished: Timestamp,
         at: Timestamp,
     },
+    /// It was moved to a new run, in the same namespace.
+    Migrated { to: RunId },
     /// This program cannot go on with it.
     Blocked { code: String, text: String },
     /// The store or the engine cannot say.

@@ -12,6 +12,7 @@ mod block;
 mod commit;
 mod dispatch;
 mod message;
+mod migrate;
 mod open;
 mod outbox;
 mod program;
@@ -39,6 +40,7 @@ use crate::clock::Clock;
 use crate::registry::Registry;
 use crate::store::{Owner, Remains, Store, StoreError};
 
+pub(crate) use migrate::{MigrateReply, MigrateRequest};
 #[cfg(feature = "cli")]
 pub(crate) use open::{entropy, unreadable_history};
 pub(crate) use retention::SLICE;

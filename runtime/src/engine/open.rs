@@ -23,6 +23,10 @@ const SLICE_TIME: Duration = Duration::from_millis(10);
 
 /// How a finished run ended, for who waits for it.
 pub(super) fn answer_of(store: &dyn Store, run: &RunKey, head: &Head) -> Result<Ended, WaitError> {
+    // The head knows where it went, purged or not.
+    if let Some(to) = head.migrated_to.clone() {
+        return Err(WaitError::Migrated { to });
+    }
     let purged = |head: &Head| {
         head.purged.map(|purged| WaitError::Purged {
             status: head.status,
@@ -145,6 +149,7 @@ impl Shard {
         if head.owner == self.shared.owner
             || head.status.is_finished()
             || self.asked.contains_key(key)
+            || self.migrations.contains_key(key)
         {
             return false;
         }

@@ -10,6 +10,7 @@ use perennial::RunKey;
 use tokio::sync::{mpsc, oneshot};
 
 use super::message::{Ended, Message, StartRequest, WaitError};
+use super::migrate::MigrateRequest;
 use super::outbox::Outbox;
 use super::run::{BlockedNow, Run, Runs, Stage};
 use super::unblock::Asked;
@@ -32,6 +33,8 @@ pub(super) struct Shard {
     pub(super) starts: HashMap<RunKey, Vec<StartRequest>, ByRun>,
     /// Clients that asked for a try of a run that is blocked.
     pub(super) asked: HashMap<RunKey, Vec<Asked>, ByRun>,
+    /// What is to become of runs that are moved to new ones, once nothing else is under way with them.
+    pub(super) migrations: HashMap<RunKey, Vec<MigrateRequest>, ByRun>,
     pub(super) outbox: Outbox,
     draining: Vec<mpsc::Sender<Infallible>>,
     /// Why nothing can be done any more.
@@ -49,6 +52,7 @@ impl Shard {
             waiters: HashMap::default(),
             starts: HashMap::default(),
             asked: HashMap::default(),
+            migrations: HashMap::default(),
             outbox: Outbox::default(),
             draining: Vec::new(),
             failed: None,
@@ -99,6 +103,7 @@ impl Shard {
                 self.handle(message);
                 if let Some(run) = run {
                     self.try_again(&run);
+                    self.go_on_migrating(&run);
                     self.keep_warm(&run);
                 }
             }
@@ -118,6 +123,12 @@ impl Shard {
             Message::Start(request) => self.start(request),
             Message::Await { run, reply } => self.wait_for(run, reply),
             Message::Unblock { run, reply } => self.unblock(&run, reply),
+            Message::Migrate(request) => self.migrate(request),
+            Message::Migrated {
+                run,
+                under_way,
+                result,
+            } => self.migrated(&run, *under_way, result),
             Message::Wake { run } => self.wake(&run),
             // The timer fires in the next process.
             Message::Due { .. } if self.shared.is_draining() => {}
@@ -235,6 +246,9 @@ impl Shard {
             self.answer_asked(&run, &UnblockError::Unavailable(error.clone()));
         }
         for request in std::mem::take(&mut self.starts).into_values().flatten() {
+            let _ = request.reply.send(Err(error.clone()));
+        }
+        for request in std::mem::take(&mut self.migrations).into_values().flatten() {
             let _ = request.reply.send(Err(error.clone()));
         }
         self.failed.get_or_insert(error);

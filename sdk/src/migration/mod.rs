@@ -35,11 +35,11 @@ pub trait Migration: 'static {
 /// What calling a migration gives: nothing is done. The type exists so that a migration's name can stand for it:
 /// `client.migrate("order-42", to_v2, "order-42-v2")`. The function itself is called as `to_v2::run(&old)`.
 #[must_use = "a run is moved with the client"]
-pub struct Migrates<M: Migration> {
+pub struct Migrates<M> {
     migration: PhantomData<fn() -> M>,
 }
 
-impl<M: Migration> Migrates<M> {
+impl<M> Migrates<M> {
     #[doc(hidden)]
     pub fn new(_: &OldRun) -> Self {
         Self {

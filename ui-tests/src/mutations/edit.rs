@@ -42,7 +42,10 @@ mod tests {
     fn spaces_are_all_the_same() {
         let text = "a(b,\n    c);\nd();";
         assert_eq!(replaced(text, "a(b, c);", "e();"), Ok("e();\nd();".into()));
-        assert_eq!(replaced(text, "c);\nd", "c); e(); d").unwrap_or_default(), "a(b,\n    c); e(); d();");
+        assert_eq!(
+            replaced(text, "c);\nd", "c); e(); d").unwrap_or_default(),
+            "a(b,\n    c); e(); d();"
+        );
     }
 
     #[test]

@@ -35,7 +35,11 @@ impl FromStr for Expected {
             let (codes, letters) = match words.next() {
                 Some("lock") => (&mut expected.lock, "L"),
                 Some("replay") => (&mut expected.replay, "HW"),
-                _ => return Err(format!("`{text}` is neither harmless, nor of the lock or replay")),
+                _ => {
+                    return Err(format!(
+                        "`{text}` is neither harmless, nor of the lock or replay"
+                    ));
+                }
             };
             for code in words {
                 if !code.starts_with(|letter| letters.contains(letter)) {
@@ -77,9 +81,17 @@ mod tests {
 
     #[test]
     fn what_is_expected_is_told_as_it_was_written() {
-        for text in ["harmless", "lock L301", "replay H203 W101", "lock L301; replay H203"] {
+        for text in [
+            "harmless",
+            "lock L301",
+            "replay H203 W101",
+            "lock L301; replay H203",
+        ] {
             let expected: Result<Expected, _> = text.parse();
-            assert_eq!(expected.map(|expected| expected.to_string()), Ok(text.to_owned()));
+            assert_eq!(
+                expected.map(|expected| expected.to_string()),
+                Ok(text.to_owned())
+            );
         }
         for text in ["", "lock", "L301", "lock H203", "nobody"] {
             assert!(text.parse::<Expected>().is_err(), "{text}");

@@ -27,7 +27,12 @@ pub(super) struct Judged {
 
 impl Judged {
     /// Notes what came of each prefix of a run.
-    pub(super) fn note(&mut self, run: &str, differs: Option<&Differs>, replays: &[Option<Refused>]) {
+    pub(super) fn note(
+        &mut self,
+        run: &str,
+        differs: Option<&Differs>,
+        replays: &[Option<Refused>],
+    ) {
         for (unit, refused) in replays.iter().enumerate() {
             self.prefixes += 1;
             let differs = differs.filter(|differs| differs.unit <= unit);
@@ -38,7 +43,9 @@ impl Judged {
                 self.first = Some(self.first.map_or(*event, |first| first.min(*event)));
             }
             let wrong = match (differs, refused) {
-                (None, Some(refused)) => format!("it decides the same, and is refused\n{}", refused.text),
+                (None, Some(refused)) => {
+                    format!("it decides the same, and is refused\n{}", refused.text)
+                }
                 (Some(differs), None) => format!(
                     "it is accepted in silence, and at event {} it decides something else: {}",
                     differs.event, differs.what
@@ -50,7 +57,8 @@ impl Judged {
                 _ => continue,
             };
             let units = unit + 1;
-            self.wrong.push(format!("{units} units of the run \"{run}\": {wrong}"));
+            self.wrong
+                .push(format!("{units} units of the run \"{run}\": {wrong}"));
         }
     }
 
@@ -64,10 +72,10 @@ impl Judged {
             replay: self.replay.clone(),
         };
         if came != *expected {
-            self.wrong.push(format!("expected is: {expected}; it is: {came}"));
+            self.wrong
+                .push(format!("expected is: {expected}; it is: {came}"));
         }
     }
-
 }
 
 #[cfg(test)]
@@ -104,8 +112,14 @@ mod tests {
 
     #[test]
     fn silence_and_false_alarms_and_other_places_are_wrong() {
-        assert_eq!(wrong(Some(differs(1, 4)), &[None, None, refused(4)]).len(), 1);
-        assert_eq!(wrong(Some(differs(1, 4)), &[refused(4), refused(4)]).len(), 1);
+        assert_eq!(
+            wrong(Some(differs(1, 4)), &[None, None, refused(4)]).len(),
+            1
+        );
+        assert_eq!(
+            wrong(Some(differs(1, 4)), &[refused(4), refused(4)]).len(),
+            1
+        );
         assert_eq!(wrong(None, &[None, refused(4)]).len(), 1);
         assert_eq!(wrong(Some(differs(0, 2)), &[refused(3)]).len(), 1);
     }

@@ -144,6 +144,8 @@ async fn a(cx: &Cx) -> Result<(), Error> {
         assert!(made("arms")[0].contains("join!(async { four(cx).await }, three(cx));"));
         assert!(made("skip")[0].contains("let b = crate::skipped::skipped(one(cx, 1))?;"));
         assert!(made("rename")[3].contains("crate::twins::twin_of_four(cx).await"));
-        assert!(made("swap")[0].find("two").unwrap_or(0) < made("swap")[0].find("let b").unwrap_or(0));
+        assert!(
+            made("swap")[0].find("two").unwrap_or(0) < made("swap")[0].find("let b").unwrap_or(0)
+        );
     }
 }

@@ -67,7 +67,8 @@ pub(super) fn all() -> Result<Vec<Original>, AnyError> {
         let text = fs::read_to_string(&path)?;
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
         let original = read(&name, &text);
-        originals.push(original.map_err(|(line, why)| format!("{}:{line}: {why}", path.display()))?);
+        originals
+            .push(original.map_err(|(line, why)| format!("{}:{line}: {why}", path.display()))?);
     }
     originals.sort_by(|one, other| one.name.cmp(&other.name));
     Ok(originals)
@@ -260,7 +261,10 @@ fn a() {
     #[test]
     fn a_file_is_read() {
         let original = read("a", TEXT).expect("it can be read");
-        assert_eq!(original.source.trim(), "fn a() {\n    one();\n    two();\n}");
+        assert_eq!(
+            original.source.trim(),
+            "fn a() {\n    one();\n    two();\n}"
+        );
         assert_eq!(original.recordings.answers["quote"], 5);
         let [run] = &original.recordings.runs[..] else {
             panic!("{original:?}");

@@ -20,10 +20,7 @@ pub(super) type Mutated = (Original, Vec<Mutant>);
 
 /// Compiles all mutants and runs them over what the originals record. Machine-made ones that do not compile, or
 /// compute without end, are taken out.
-pub(super) fn run(
-    workspace: &Workspace,
-    originals: &mut [Mutated],
-) -> Result<Vec<Line>, AnyError> {
+pub(super) fn run(workspace: &Workspace, originals: &mut [Mutated]) -> Result<Vec<Line>, AnyError> {
     let package = loop {
         let package = write(workspace, originals)?;
         let output = package.cargo("build", ["--message-format=json"])?;
@@ -139,10 +136,7 @@ fn library(originals: &[Mutated]) -> String {
 }
 
 /// The machine-made mutants that do not compile: workflow and module. All others have to.
-fn broken(
-    originals: &[Mutated],
-    output: &Output,
-) -> Result<BTreeSet<(String, String)>, AnyError> {
+fn broken(originals: &[Mutated], output: &Output) -> Result<BTreeSet<(String, String)>, AnyError> {
     let mut broken = BTreeSet::new();
     let mut said = String::new();
     for line in String::from_utf8_lossy(&output.stdout).lines() {
@@ -193,9 +187,12 @@ fn primary(message: &Value) -> Option<&str> {
 fn of_package(file: &Path) -> Option<(String, String)> {
     let module = file.file_stem()?.to_str()?;
     let workflow = file.parent()?.file_name()?.to_str()?;
-    (file.starts_with("src") || file.components().any(|part| part.as_os_str() == "mutations-run"))
-        .then(|| (workflow.to_owned(), module.to_owned()))
-        .filter(|(workflow, _)| workflow != "src")
+    (file.starts_with("src")
+        || file
+            .components()
+            .any(|part| part.as_os_str() == "mutations-run"))
+    .then(|| (workflow.to_owned(), module.to_owned()))
+    .filter(|(workflow, _)| workflow != "src")
 }
 
 /// How far the program came.

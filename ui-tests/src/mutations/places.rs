@@ -128,7 +128,8 @@ impl<'ast> Visit<'ast> for Places {
         } else if of.path.is_ident("select")
             && let Ok(Arms(arms)) = syn::parse2(tokens)
         {
-            self.lists.push(arms.iter().map(|arm| arm.place.clone()).collect());
+            self.lists
+                .push(arms.iter().map(|arm| arm.place.clone()).collect());
             for arm in &arms {
                 self.visit_expr(&arm.future);
                 self.visit_expr(&arm.code);

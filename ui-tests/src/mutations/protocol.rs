@@ -66,10 +66,7 @@ pub(crate) enum Line {
         why: String,
     },
     /// A mutant is given a recorded run. What follows may end the program: a stack that overflows cannot be caught.
-    Begun {
-        workflow: String,
-        mutant: String,
-    },
+    Begun { workflow: String, mutant: String },
     /// It has been given it.
     Replayed {
         workflow: String,

@@ -54,7 +54,15 @@ impl Report {
             workflows: Vec::new(),
             made: made
                 .into_iter()
-                .map(|(kind, made)| (kind, Made { made, ..Made::default() }))
+                .map(|(kind, made)| {
+                    (
+                        kind,
+                        Made {
+                            made,
+                            ..Made::default()
+                        },
+                    )
+                })
                 .collect(),
         };
         for (original, mutants) in originals {
@@ -68,12 +76,17 @@ impl Report {
             };
             for line in lines {
                 match line {
-                    Line::Recorded { workflow, units, .. } if *workflow == original.name => {
+                    Line::Recorded {
+                        workflow, units, ..
+                    } if *workflow == original.name => {
                         section.runs += 1;
                         section.prefixes += units.len();
                     }
                     Line::NotRecorded { workflow, run, why } if *workflow == original.name => {
-                        return Err(format!("{workflow}: the run \"{run}\" is not recorded\n{why}").into());
+                        return Err(format!(
+                            "{workflow}: the run \"{run}\" is not recorded\n{why}"
+                        )
+                        .into());
                     }
                     Line::Replayed {
                         workflow,
@@ -82,7 +95,10 @@ impl Report {
                         differs,
                         replays,
                     } if *workflow == original.name => {
-                        judged.entry(mutant).or_default().note(run, differs.as_ref(), replays);
+                        judged
+                            .entry(mutant)
+                            .or_default()
+                            .note(run, differs.as_ref(), replays);
                     }
                     _ => {}
                 }
@@ -95,7 +111,11 @@ impl Report {
                     section.by_hand.push((mutant, judged));
                     continue;
                 }
-                report.made.entry(mutant.kind.clone()).or_default().count(&judged);
+                report
+                    .made
+                    .entry(mutant.kind.clone())
+                    .or_default()
+                    .count(&judged);
                 section.by_machine.push((mutant, judged));
             }
             report.workflows.push(section);
@@ -163,7 +183,11 @@ impl Made {
 }
 
 fn codes(codes: &BTreeSet<String>) -> String {
-    codes.iter().map(String::as_str).collect::<Vec<_>>().join(" ")
+    codes
+        .iter()
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 impl fmt::Display for Report {

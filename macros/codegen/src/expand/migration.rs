@@ -3,7 +3,7 @@
 use proc_macro2::{Delimiter, Group, Ident, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{FnArg, ReturnType, Type};
+use syn::{FnArg, Path, ReturnType, Type};
 
 use super::{Named, as_written, code_signature, internal, last_token, misplaced, prescribed, used};
 use crate::attributes::ItemAttributes;
@@ -34,36 +34,21 @@ pub(super) fn expand(
         body.braces(),
     );
     let (callable, marker) = (callable(&named, &function), named.marker());
-    let (Some(returned), true, Some(from), Some(to)) = (returned, fits, &options.from, &options.to)
-    else {
-        // What is wrong was said; whoever names the migration is told nothing more.
-        return quote!(#callable #marker);
-    };
     let Named {
-        krate,
-        ident,
-        vis,
-        name,
-        ..
+        ident, vis, name, ..
     } = &named;
     let cfg = &attributes.cfg;
     let (prescribed, code_attributes) = (prescribed(), &attributes.code);
     let run = Ident::new("run", ident.span());
-    let signature = code_signature(&function, run, None);
-    let (old, from_name) = (internal("old"), from.constant(krate));
-    let used = used(ident);
-    // Where the function returns something else than the workflow takes, that is said of what it returns.
-    let at_type = respanned(krate, returned.span());
-    let call = quote_spanned!(returned.span()=> #ident::run(#old));
-    let input = quote_spanned! {returned.span()=>
-        ::core::result::Result<<Self::To as #at_type::Workflow>::Input, #at_type::Refuse>
+    let signature = code_signature(&function, run, function.sig.asyncness);
+    // Where something is wrong, that was said, and whoever names the migration is told nothing more.
+    let implementation = match (&options.from, &options.to) {
+        (Some(from), Some(to)) => {
+            let returned = returned.filter(|_| fits);
+            implementation(&named, from, to, returned.as_ref())
+        }
+        _ => TokenStream::new(),
     };
-    let from_used = match from {
-        Source::Function(path) => quote!(#[allow(deprecated)] let _ = #path;),
-        Source::Name(_) => TokenStream::new(),
-    };
-    let to_used = quote!(#[allow(deprecated)] let _ = #to;);
-
     quote! {
         #callable
         #marker
@@ -79,16 +64,51 @@ pub(super) fn expand(
         }
         #(#cfg)*
         const _: () = {
-            impl #krate::Migration for #ident {
-                const NAME: &'static str = #name;
-                const FROM: &'static str = #from_name;
-                type To = #to;
-                fn run(#old: &#krate::OldRun) -> #input {
-                    #used #from_used #to_used
-                    #call
-                }
-            }
+            #implementation
         };
+    }
+}
+
+/// `returned`: what the function returns; `None` where it cannot be called.
+fn implementation(
+    named: &Named<'_>,
+    from: &Source,
+    to: &Path,
+    returned: Option<&Type>,
+) -> TokenStream {
+    let Named {
+        krate, ident, name, ..
+    } = named;
+    let (old, from_name) = (internal("old"), from.constant(krate));
+    let span = returned.map_or_else(|| ident.span(), Spanned::span);
+    let call = match returned {
+        Some(_) => quote_spanned!(span=> #ident::run(#old)),
+        None => quote!(let _ = #old; ::core::unreachable!()),
+    };
+    // Where the function returns something else than the workflow takes, that is said of what it returns.
+    let at_type = respanned(krate, span);
+    let input = quote_spanned! {span=>
+        ::core::result::Result<<Self::To as #at_type::Workflow>::Input, #at_type::Refuse>
+    };
+    // Whoever uses a migration uses its workflows too.
+    let used = used(ident);
+    let from_used = match from {
+        Source::Function(path) => quote!(#[allow(deprecated)] let _ = #path;),
+        Source::Name(_) => TokenStream::new(),
+    };
+    quote! {
+        impl #krate::Migration for #ident {
+            const NAME: &'static str = #name;
+            const FROM: &'static str = #from_name;
+            type To = #to;
+            fn run(#old: &#krate::OldRun) -> #input {
+                #used
+                #from_used
+                #[allow(deprecated)]
+                let _ = #to;
+                #call
+            }
+        }
     }
 }
 

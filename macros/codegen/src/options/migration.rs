@@ -39,6 +39,7 @@ impl MigrationOptions {
             krate: default_crate(),
         };
         let (mut from_given, mut to_given) = (false, false);
+        let mut misspelt = false;
         for option in given(attr, errors) {
             match option.name.to_string().as_str() {
                 "from" => {
@@ -51,10 +52,13 @@ impl MigrationOptions {
                 }
                 "name" => options.name = option.text("\"to-v2\"", errors),
                 "crate" => options.krate = option.path(errors).unwrap_or(options.krate),
-                _ => unknown("`#[migration]`", &option.name, OPTIONS, errors),
+                _ => {
+                    misspelt = true;
+                    unknown("`#[migration]`", &option.name, OPTIONS, errors);
+                }
             }
         }
-        if !from_given {
+        if !from_given && !misspelt {
             errors.at(
                 Span::call_site(),
                 "a migration says which workflow it moves runs of\n\n\
