@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use proc_macro2::{Ident, Span};
 use syn::ext::IdentExt;
 
+use crate::markers::Marker;
 use crate::names::{FileNames, Meaning as NameMeaning, Names};
 use crate::source::{Attribute, Function, Source};
 
@@ -36,8 +37,8 @@ struct File {
 pub(crate) enum Meaning {
     /// With its name in histories.
     Activity(String),
-    /// With the functions it calls itself.
-    Durable(Vec<String>),
+    /// With the functions it calls itself, and the markers it asks for.
+    Durable(Vec<String>, Vec<Marker>),
     Other,
 }
 
@@ -184,7 +185,7 @@ fn meaning(function: &Function) -> Meaning {
                 .unwrap_or_else(|| function.name.clone()),
         )
     } else if attribute("durable").is_some() {
-        Meaning::Durable(function.calls.clone())
+        Meaning::Durable(function.calls.clone(), function.markers.clone())
     } else {
         Meaning::Other
     }

@@ -78,6 +78,35 @@ impl Given {
         None
     }
 
+    /// A number from 0 on, without a sign.
+    fn number(&self, example: &str, errors: &mut Errors) -> Option<u32> {
+        if let Value::Assigned(tokens) = &self.value
+            && let Ok(number) = syn::parse2::<syn::LitInt>(tokens.clone())
+        {
+            if let Ok(number) = number.base10_parse() {
+                return Some(number);
+            }
+            errors.at(
+                number.span(),
+                format!("`{}` is a number from 0 to {}", self.name, u32::MAX),
+            );
+            return None;
+        }
+        self.wants(example, errors);
+        None
+    }
+
+    /// `true` or `false`.
+    fn truth(&self, example: &str, errors: &mut Errors) -> Option<bool> {
+        if let Value::Assigned(tokens) = &self.value
+            && let Ok(truth) = syn::parse2::<syn::LitBool>(tokens.clone())
+        {
+            return Some(truth.value);
+        }
+        self.wants(example, errors);
+        None
+    }
+
     /// For an option that takes nothing.
     fn alone(&self, errors: &mut Errors) {
         if !matches!(self.value, Value::None) {
@@ -164,10 +193,14 @@ fn default_crate() -> Path {
     path
 }
 
-/// `#[workflow(name = "..", crate = path)]`
+/// `#[workflow(name = "..", version = 3, compare_inputs = false, crate = path)]`
 #[derive(Debug)]
 pub(crate) struct WorkflowOptions {
     pub(crate) name: Option<LitStr>,
+    /// A label.
+    pub(crate) version: Option<u32>,
+    /// Whether a replay compares inputs and results.
+    pub(crate) compare_inputs: bool,
     pub(crate) krate: Path,
 }
 
@@ -175,13 +208,25 @@ impl WorkflowOptions {
     pub(crate) fn parse(attr: TokenStream, errors: &mut Errors) -> Self {
         let mut options = WorkflowOptions {
             name: None,
+            version: None,
+            compare_inputs: true,
             krate: default_crate(),
         };
         for option in given(attr, errors) {
             match option.name.to_string().as_str() {
                 "name" => options.name = option.text("\"order\"", errors),
+                "version" => options.version = option.number("version = 3", errors),
+                "compare_inputs" => {
+                    let compare = option.truth("compare_inputs = false", errors);
+                    options.compare_inputs = compare.unwrap_or(true);
+                }
                 "crate" => options.krate = option.path(errors).unwrap_or(options.krate),
-                _ => unknown("`#[workflow]`", &option.name, &["name", "crate"], errors),
+                _ => unknown(
+                    "`#[workflow]`",
+                    &option.name,
+                    &["name", "version", "compare_inputs", "crate"],
+                    errors,
+                ),
             }
         }
         options

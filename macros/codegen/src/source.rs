@@ -7,7 +7,9 @@
 mod names;
 mod tokens;
 
-use self::tokens::{Token, closing, tokens};
+pub(crate) use self::tokens::Token;
+use self::tokens::{closing, tokens};
+use crate::markers::{self, Marker};
 use crate::names::FileNames;
 
 /// A function that a source declares.
@@ -21,6 +23,8 @@ pub(crate) struct Function {
     pub(crate) is_associated: bool,
     /// The functions that it calls with its context, each once.
     pub(crate) calls: Vec<String>,
+    /// The markers that it asks for.
+    pub(crate) markers: Vec<Marker>,
 }
 
 /// An attribute of a function.
@@ -131,6 +135,7 @@ fn function(name: &str, attributes: Vec<Attribute>, tokens: &[Token<'_>]) -> Fun
         attributes,
         is_associated: false,
         calls: Vec::new(),
+        markers: Vec::new(),
     };
     let Some(open) = tokens
         .iter()
@@ -147,7 +152,9 @@ fn function(name: &str, attributes: Vec<Attribute>, tokens: &[Token<'_>]) -> Fun
         .map(|start| close + start);
     if let Some(body) = body.filter(|body| tokens[*body] == Token::Sign('{')) {
         let end = closing(tokens, body);
-        function.calls = calls(context(parameters), &tokens[body..end]);
+        let context = context(parameters);
+        function.calls = calls(context, &tokens[body..end]);
+        function.markers = markers::scan(context, &tokens[body..end]);
     }
     function
 }

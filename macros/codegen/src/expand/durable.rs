@@ -11,6 +11,7 @@ use crate::check::check;
 use crate::errors::Errors;
 use crate::inputs::generated_name;
 use crate::lower::{Lowered, lower};
+use crate::markers;
 use crate::options::DurableOptions;
 use crate::parse::{Body, Function};
 
@@ -27,6 +28,7 @@ pub(super) fn expand(
         mut body,
     } = function;
     let context = context(&sig);
+    markers::check(krate, context.as_ref(), &mut body, errors);
     check(krate, &sig, context.as_ref(), &mut body, errors);
     let Some(asyncness) = sig.asyncness else {
         // It waits for nothing: there is nothing in it to be rewritten.
