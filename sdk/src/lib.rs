@@ -147,6 +147,12 @@ pub mod __private {
     #[cfg(feature = "testing")]
     pub use ::insta;
 
+    /// The arm that `match cx.version(..)` has besides those of the supported versions: the call gives no other.
+    #[cold]
+    pub fn no_such_version() -> ! {
+        unreachable!("a marker gives the versions that its call supports")
+    }
+
     /// Where this crate's own source is, as its debug information has it: those who show a user's stack leave
     /// these frames out.
     #[cfg(feature = "testing")]

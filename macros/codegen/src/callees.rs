@@ -1,6 +1,6 @@
-//! Which of the functions that a workflow calls are activities.
+//! Which of the functions that a workflow calls are activities, and which markers those ask for that are durable.
 //!
-//! A runtime can then say at its start which activities a workflow will miss. A name that is not
+//! A runtime can then say at its start which activities a workflow will miss, and list its markers. A name that is not
 //! found, or that stands for several things, is unknown, and nothing fails because of it.
 
 use std::collections::HashSet;
@@ -8,6 +8,7 @@ use std::collections::HashSet;
 use proc_macro2::Span;
 
 use crate::index::{Index, Meaning};
+use crate::markers::Marker;
 
 /// A function that a workflow calls with its context.
 #[derive(Debug, PartialEq, Eq)]
@@ -17,8 +18,17 @@ pub(crate) struct Callee {
     pub(crate) is_activity: bool,
 }
 
+/// What a workflow reaches through the functions that it calls.
+#[derive(Debug, Default)]
+pub(crate) struct Reached {
+    /// The functions, durable ones replaced by what they call themselves.
+    pub(crate) callees: Vec<Callee>,
+    /// The markers of the durable ones, each with the function that asks for it.
+    pub(crate) markers: Vec<(String, Marker)>,
+}
+
 /// Finds out what the functions are that the workflow at `place` calls.
-pub(crate) fn resolve(called: &[String], place: Span) -> Vec<Callee> {
+pub(crate) fn resolve(called: &[String], place: Span) -> Reached {
     Index::with(place, |index| resolved(index, called))
 }
 
@@ -26,21 +36,21 @@ pub(crate) fn resolve(called: &[String], place: Span) -> Vec<Callee> {
 pub(crate) fn durable(called: &[String], place: Span) -> HashSet<String> {
     Index::with(place, |index| {
         let mut seen = HashSet::new();
-        follow(index, called, &mut seen, &mut Vec::new());
-        let is_durable = |name: &String| matches!(index.meaning(name), Some(Meaning::Durable(_)));
+        follow(index, called, &mut seen, &mut Reached::default());
+        let is_durable = |name: &String| matches!(index.meaning(name), Some(Meaning::Durable(..)));
         seen.retain(is_durable);
         seen
     })
 }
 
-fn resolved(index: &Index, called: &[String]) -> Vec<Callee> {
-    let mut callees = Vec::new();
-    follow(index, called, &mut HashSet::new(), &mut callees);
-    callees
+fn resolved(index: &Index, called: &[String]) -> Reached {
+    let mut reached = Reached::default();
+    follow(index, called, &mut HashSet::new(), &mut reached);
+    reached
 }
 
 /// A durable function is replaced by what it calls itself.
-fn follow(index: &Index, called: &[String], seen: &mut HashSet<String>, callees: &mut Vec<Callee>) {
+fn follow(index: &Index, called: &[String], seen: &mut HashSet<String>, reached: &mut Reached) {
     for function in called {
         if !seen.insert(function.clone()) {
             continue;
@@ -50,8 +60,11 @@ fn follow(index: &Index, called: &[String], seen: &mut HashSet<String>, callees:
                 name: name.clone(),
                 is_activity: true,
             },
-            Some(Meaning::Durable(calls)) => {
-                follow(index, calls, seen, callees);
+            Some(Meaning::Durable(calls, markers)) => {
+                let markers = markers.iter().cloned();
+                let markers = markers.map(|marker| (function.clone(), marker));
+                reached.markers.extend(markers);
+                follow(index, calls, seen, reached);
                 continue;
             }
             Some(Meaning::Other) | None => Callee {
@@ -59,8 +72,8 @@ fn follow(index: &Index, called: &[String], seen: &mut HashSet<String>, callees:
                 is_activity: false,
             },
         };
-        if !callees.contains(&callee) {
-            callees.push(callee);
+        if !reached.callees.contains(&callee) {
+            reached.callees.push(callee);
         }
     }
 }
@@ -74,7 +87,46 @@ mod tests {
         let mut index = Index::default();
         index.add(std::path::Path::new("src/lib.rs"), source);
         let called: Vec<String> = called.iter().map(|name| (*name).to_owned()).collect();
-        resolved(&index, &called)
+        resolved(&index, &called).callees
+    }
+
+    #[test]
+    fn markers_of_durable_functions_are_found_through_what_they_call() {
+        let mut index = Index::default();
+        index.add(
+            std::path::Path::new("src/lib.rs"),
+            r#"
+            #[durable] async fn outer(ctx: &Cx) {
+                if ctx.patched("fraud \"check\"") { inner(ctx).await }
+                if cx.patched("of another cx") {}
+                // ctx.patched("in a comment")
+            }
+            #[durable] async fn inner(cx: &Cx) {
+                match cx.version_each(r"rounding", 1..=1_2u32) { 1 => outer(cx).await }
+                match cx.version(NAME, 0..=2) {}
+                match cx.version("range", LOW..=2) {}
+            }
+            fn plain(cx: &Cx) { cx.patched("not durable"); }
+            "#,
+        );
+        let called = ["outer".to_owned(), "plain".to_owned()];
+        let markers = resolved(&index, &called).markers;
+        let texts: Vec<String> = markers
+            .iter()
+            .map(|(function, marker)| {
+                format!(
+                    "{function}: {} {}..={} {}",
+                    marker.id, marker.lowest, marker.highest, marker.each
+                )
+            })
+            .collect();
+        assert_eq!(
+            texts,
+            [
+                "outer: fraud \"check\" 0..=1 false",
+                "inner: rounding 1..=12 true"
+            ]
+        );
     }
 
     fn activity(name: &str) -> Callee {

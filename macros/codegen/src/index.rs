@@ -12,6 +12,7 @@ use std::time::SystemTime;
 use proc_macro2::{Ident, Span};
 use syn::ext::IdentExt;
 
+use crate::markers::Marker;
 use crate::names::{FileNames, Meaning as NameMeaning, Names};
 use crate::source::{Attribute, Function, Source};
 
@@ -55,8 +56,8 @@ pub(crate) struct Declared {
 pub(crate) enum Meaning {
     /// With its name in histories.
     Activity(String),
-    /// With the functions it calls itself.
-    Durable(Vec<String>),
+    /// With the functions it calls itself, and the markers it asks for.
+    Durable(Vec<String>, Vec<Marker>),
     Other,
 }
 
@@ -298,7 +299,7 @@ fn meaning(function: &Function) -> Meaning {
                 .unwrap_or_else(|| function.name.clone()),
         )
     } else if attribute("durable").is_some() {
-        Meaning::Durable(function.calls.clone())
+        Meaning::Durable(function.calls.clone(), function.markers.clone())
     } else {
         Meaning::Other
     }

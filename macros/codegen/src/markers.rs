@@ -1,7 +1,28 @@
 //! Calls of version markers (S36): `cx.patched("id")`, `cx.version("id", 0..=2)` and their `_each` forms.
 
-use proc_macro2::Span;
+mod arms;
+mod check;
+mod scan;
+#[cfg(test)]
+mod tests;
+
 use syn::{Expr, ExprLit, ExprMethodCall, ExprRange, Lit, LitStr, RangeLimits};
+
+pub(crate) use self::check::{Found, check, conflicts};
+pub(crate) use self::scan::scan;
+
+/// A marker that a function asks for.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Marker {
+    /// What the code calls the change.
+    pub(crate) id: String,
+    /// The lowest version that the code supports.
+    pub(crate) lowest: u32,
+    /// The highest one.
+    pub(crate) highest: u32,
+    /// Whether each call decides anew.
+    pub(crate) each: bool,
+}
 
 /// One call of a marker, as far as the source tells.
 #[derive(Debug)]
@@ -14,8 +35,6 @@ pub(crate) struct MarkerCall<'a> {
     pub(crate) is_patched: bool,
     /// Decides anew at every call.
     pub(crate) each: bool,
-    /// Where the method's name stands.
-    pub(crate) span: Span,
 }
 
 /// The marker that `call` asks for. `is_context` tells whether an expression is the workflow's `cx`.
@@ -23,13 +42,7 @@ pub(crate) fn marker_call<'a>(
     call: &'a ExprMethodCall,
     is_context: impl Fn(&Expr) -> bool,
 ) -> Option<MarkerCall<'a>> {
-    let (is_patched, each) = match call.method.to_string().as_str() {
-        "patched" => (true, false),
-        "patched_each" => (true, true),
-        "version" => (false, false),
-        "version_each" => (false, true),
-        _ => return None,
-    };
+    let (is_patched, each) = form(&call.method.to_string())?;
     if !is_context(&call.receiver) {
         return None;
     }
@@ -44,7 +57,17 @@ pub(crate) fn marker_call<'a>(
         range,
         is_patched,
         each,
-        span: call.method.span(),
+    })
+}
+
+/// What the name of a method says: whether it gives a truth value, and whether each call decides anew.
+fn form(method: &str) -> Option<(bool, bool)> {
+    Some(match method {
+        "patched" => (true, false),
+        "patched_each" => (true, true),
+        "version" => (false, false),
+        "version_each" => (false, true),
+        _ => return None,
     })
 }
 

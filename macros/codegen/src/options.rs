@@ -80,14 +80,32 @@ impl Given {
         None
     }
 
-    /// `lock = false`
-    fn switch(&self, errors: &mut Errors) -> Option<bool> {
+    /// A number from 0 on, without a sign.
+    fn number(&self, example: &str, errors: &mut Errors) -> Option<u32> {
         if let Value::Assigned(tokens) = &self.value
-            && let Ok(word) = syn::parse2::<syn::LitBool>(tokens.clone())
+            && let Ok(number) = syn::parse2::<syn::LitInt>(tokens.clone())
         {
-            return Some(word.value);
+            if let Ok(number) = number.base10_parse() {
+                return Some(number);
+            }
+            errors.at(
+                number.span(),
+                format!("`{}` is a number from 0 to {}", self.name, u32::MAX),
+            );
+            return None;
         }
-        self.wants(&format!("{} = false", self.name), errors);
+        self.wants(example, errors);
+        None
+    }
+
+    /// `true` or `false`.
+    fn truth(&self, example: &str, errors: &mut Errors) -> Option<bool> {
+        if let Value::Assigned(tokens) = &self.value
+            && let Ok(truth) = syn::parse2::<syn::LitBool>(tokens.clone())
+        {
+            return Some(truth.value);
+        }
+        self.wants(example, errors);
         None
     }
 
@@ -177,10 +195,14 @@ fn default_crate() -> Path {
     path
 }
 
-/// `#[workflow(name = "..", lock = false, crate = path)]`
+/// `#[workflow(name = "..", version = 3, compare_inputs = false, lock = false, crate = path)]`
 #[derive(Debug)]
 pub(crate) struct WorkflowOptions {
     pub(crate) name: Option<LitStr>,
+    /// A label.
+    pub(crate) version: Option<u32>,
+    /// Whether a replay compares inputs and results.
+    pub(crate) compare_inputs: bool,
     /// Whether it is compared with `perennial.lock`.
     pub(crate) lock: bool,
     pub(crate) krate: Path,
@@ -191,17 +213,24 @@ impl WorkflowOptions {
         let mut options = WorkflowOptions {
             name: None,
             lock: true,
+            version: None,
+            compare_inputs: true,
             krate: default_crate(),
         };
         for option in given(attr, errors) {
             match option.name.to_string().as_str() {
                 "name" => options.name = option.text("\"order\"", errors),
-                "lock" => options.lock = option.switch(errors).unwrap_or(true),
+                "lock" => options.lock = option.truth("lock = false", errors).unwrap_or(true),
+                "version" => options.version = option.number("version = 3", errors),
+                "compare_inputs" => {
+                    let compare = option.truth("compare_inputs = false", errors);
+                    options.compare_inputs = compare.unwrap_or(true);
+                }
                 "crate" => options.krate = option.path(errors).unwrap_or(options.krate),
                 _ => unknown(
                     "`#[workflow]`",
                     &option.name,
-                    &["name", "lock", "crate"],
+                    &["name", "version", "compare_inputs", "lock", "crate"],
                     errors,
                 ),
             }
@@ -226,7 +255,7 @@ impl DurableOptions {
         };
         for option in given(attr, errors) {
             match option.name.to_string().as_str() {
-                "lock" => options.lock = option.switch(errors).unwrap_or(true),
+                "lock" => options.lock = option.truth("lock = false", errors).unwrap_or(true),
                 "crate" => options.krate = option.path(errors).unwrap_or(options.krate),
                 _ => unknown("`#[durable]`", &option.name, &["lock", "crate"], errors),
             }

@@ -7,7 +7,9 @@
 mod names;
 mod tokens;
 
-use self::tokens::{Token, closing, tokens};
+pub(crate) use self::tokens::Token;
+use self::tokens::{closing, tokens};
+use crate::markers::{self, Marker};
 use crate::names::FileNames;
 
 /// A function that a source declares.
@@ -27,6 +29,8 @@ pub(crate) struct Function {
     pub(crate) in_macro: bool,
     /// The functions that it calls with its context, each once.
     pub(crate) calls: Vec<String>,
+    /// The markers that it asks for.
+    pub(crate) markers: Vec<Marker>,
 }
 
 /// An attribute of a function.
@@ -298,6 +302,7 @@ fn function(name: &str, attributes: Vec<Attribute>, tokens: &[Token<'_>]) -> Fun
         is_test: false,
         in_macro: false,
         calls: Vec::new(),
+        markers: Vec::new(),
     };
     let Some(open) = tokens
         .iter()
@@ -314,7 +319,9 @@ fn function(name: &str, attributes: Vec<Attribute>, tokens: &[Token<'_>]) -> Fun
         .map(|start| close + start);
     if let Some(body) = body.filter(|body| tokens[*body] == Token::Sign('{')) {
         let end = closing(tokens, body);
-        function.calls = calls(context(parameters), &tokens[body..end]);
+        let context = context(parameters);
+        function.calls = calls(context, &tokens[body..end]);
+        function.markers = markers::scan(context, &tokens[body..end]);
     }
     function
 }

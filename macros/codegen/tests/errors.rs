@@ -84,7 +84,18 @@ fn options_of_the_others() {
     let workflow = "async fn w(cx: &Cx) -> Result<(), Error> { Ok(()) }";
     let mut text = report(
         perennial_codegen::workflow,
-        &[("version = 3", workflow), ("nane = \"x\"", workflow)],
+        &[
+            ("verison = 3", workflow),
+            ("nane = \"x\"", workflow),
+            ("version", workflow),
+            ("version = \"3\"", workflow),
+            ("version = -1", workflow),
+            ("version = 4294967296", workflow),
+            ("version = 1, version = 2", workflow),
+            ("compare_inputs", workflow),
+            ("compare_inputs = 0", workflow),
+            ("compare_inputs(false)", workflow),
+        ],
     );
     text += &report(
         perennial_codegen::durable,

@@ -52,6 +52,24 @@ fn a_workflow() {
 }
 
 #[test]
+fn a_workflow_with_markers() {
+    insta::assert_snapshot!(workflow(
+        "version = 3, compare_inputs = false",
+        r#"
+        async fn fulfil(cx: &Cx, order: Order) -> Result<u32, Error> {
+            if cx.patched("fraud-check") {
+                check(cx, order).await?;
+            }
+            Ok(match cx.version("rounding", 1..=2) {
+                1 => 1,
+                2 => round(cx).await?
+            })
+        }
+        "#,
+    ));
+}
+
+#[test]
 fn a_durable_method() {
     insta::assert_snapshot!(durable(
         "",

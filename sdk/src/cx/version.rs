@@ -96,7 +96,6 @@ impl Cx {
     ///         0 => sum,
     ///         1 => in_cents(cx, sum).await?,
     ///         2 => rounded(cx, sum).await?,
-    ///         # _ => unreachable!(),
     ///     };
     ///     Ok(total)
     /// }

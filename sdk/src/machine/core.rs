@@ -70,10 +70,9 @@ impl Core {
         state.expected = Some(decisions.into());
     }
 
-    /// From now on a marker that is asked for live has this version, in place of the highest.
     #[cfg(feature = "testing")]
-    pub(super) fn pin(&self, id: String, version: u32) {
-        self.state.borrow_mut().pins.insert(id, version);
+    pub(super) fn pin(&self, pins: &std::rc::Rc<super::Pins>) {
+        self.state.borrow_mut().pins = std::rc::Rc::clone(pins);
     }
 
     /// The replay that follows keeps what is asked for; deadlines count from the unit's stamp.

@@ -228,7 +228,9 @@ impl State {
         if call.supports(version) {
             return Some(version);
         }
-        let pinned = self.expected.is_none() && self.pinned(call.id) == Some(version);
+        let pinned = event != Some(self.event())
+            && self.expected.is_none()
+            && self.pinned(call.id) == Some(version);
         let recorded = (event.is_some() || pinned).then_some(version);
         let what = match recorded {
             Some(version) => Side::marker(call.id, version),
@@ -250,7 +252,7 @@ impl State {
             supported: Some((call.lowest, call.highest)),
         };
         let detail = match event {
-            _ if pinned => Some("the test has the run begin with this version".to_owned()),
+            _ if pinned => Some("the test gives this version to the marker".to_owned()),
             Some(event) if event < self.event() => {
                 Some(format!("the version was recorded as event {event}"))
             }
@@ -345,10 +347,10 @@ impl State {
         }
     }
 
-    /// The version that a test has this marker begin with.
+    /// The version that a test gives to this marker.
     fn pinned(&self, id: &str) -> Option<u32> {
         #[cfg(feature = "testing")]
-        return self.pins.get(id).copied();
+        return self.pins.get(id);
         #[cfg(not(feature = "testing"))]
         return {
             let _ = id;

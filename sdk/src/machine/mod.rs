@@ -17,6 +17,8 @@ mod fault;
 mod flag;
 mod handle;
 mod markers;
+#[cfg(feature = "testing")]
+mod pins;
 mod probe;
 mod state;
 mod step;
@@ -31,6 +33,8 @@ pub(crate) use self::core::{Core, SITE};
 pub(crate) use flag::Board;
 pub(crate) use handle::{Handle, Until};
 pub(crate) use markers::MarkerCall;
+#[cfg(feature = "testing")]
+pub(crate) use pins::Pins;
 pub(crate) use state::Resolution;
 pub(crate) use tasks::TaskId;
 pub(crate) use trail::pending;
@@ -136,10 +140,10 @@ impl Machine {
         })
     }
 
-    /// Has a marker begin with a version of the test's choice where the code would get the highest.
+    /// Where live code would get the highest version of a marker, it gets that of `pins`.
     #[cfg(feature = "testing")]
-    pub(crate) fn pin(&mut self, id: &str, version: u32) {
-        self.core.pin(id.to_owned(), version);
+    pub(crate) fn pin(&mut self, pins: &Rc<Pins>) {
+        self.core.pin(pins);
     }
 
     /// Feeds a new observation. `at` is its stamp, `clock` the time from which deadlines count (S7).

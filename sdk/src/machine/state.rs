@@ -92,9 +92,9 @@ pub(super) struct State {
     pub(super) abandoned: BTreeMap<u64, &'static str>,
     /// What the generation has for the markers that were asked for.
     pub(super) markers: HashMap<&'static str, MarkerValue, FxBuildHasher>,
-    /// The versions that a test has markers begin with.
+    /// The versions that a test gives to markers.
     #[cfg(feature = "testing")]
-    pub(super) pins: BTreeMap<String, u32>,
+    pub(super) pins: std::rc::Rc<super::Pins>,
     pub(super) error: Option<Blocked>,
     /// After a first difference: what the code goes on to ask for.
     pub(super) probe: Option<Probe>,
@@ -125,7 +125,7 @@ impl State {
             abandoned: BTreeMap::new(),
             markers: HashMap::default(),
             #[cfg(feature = "testing")]
-            pins: BTreeMap::new(),
+            pins: std::rc::Rc::default(),
             error: None,
             probe: None,
         }

@@ -11,14 +11,15 @@ use std::sync::Arc;
 
 use super::attempts::{Task, Tasks};
 use super::draws::draws;
-use super::failure::{NotMocked, TestFailure, TouchedIn, Waiting, place};
+use super::failure::{MarkerNotAsked, NotMocked, TestFailure, TouchedIn, Waiting, place};
 use super::mock::MockState;
 use super::real::BlockOn;
 use super::replay::{Recording, Replayed, changed, watched};
 use super::report::Report;
 use super::sandbox::World;
+use super::suggest::closest;
 use crate::history::{Decision, Observation, SEMANTICS, Started};
-use crate::machine::{Machine, Step};
+use crate::machine::{Machine, Pins, Step};
 use crate::value::Value;
 use crate::{
     ActivityDefinition, AttemptEnd, Namespace, RunId, RunKey, States, Timestamp, WorkflowDefinition,
@@ -47,6 +48,8 @@ pub(super) struct Driver {
     agenda: BTreeMap<(Timestamp, u64), Due>,
     sequence: u64,
     replays: u64,
+    /// The versions that markers get.
+    pub(super) pins: Rc<Pins>,
     pub(super) failure: Option<TestFailure>,
 }
 
@@ -109,6 +112,7 @@ impl Driver {
             agenda: BTreeMap::new(),
             sequence: 0,
             replays: 0,
+            pins: Rc::default(),
             failure: None,
         }
     }
@@ -146,7 +150,8 @@ impl Driver {
             });
         }
         let key = RunKey::new(Namespace::default(), id.clone());
-        let machine = Machine::new(definition, &Arc::from("test"), draws(self.seed, &id));
+        let mut machine = Machine::new(definition, &Arc::from("test"), draws(self.seed, &id));
+        machine.pin(&self.pins);
         let started = Started {
             workflow: definition.name.to_owned(),
             input,
@@ -331,6 +336,20 @@ impl Driver {
             }
         }
         Ok(())
+    }
+
+    /// The failure that a version was given to a marker that no run has asked for.
+    pub(super) fn not_asked(&self, id: String, version: u32) -> TestFailure {
+        let graphs = self.runs.iter().map(|run| run.recording.definition.graph);
+        let known: BTreeSet<_> = graphs
+            .flat_map(|graph| graph.markers.iter().map(|marker| marker.id))
+            .collect();
+        let meant = closest(&id, known).filter(|meant| *meant != id);
+        TestFailure::MarkerNotAsked(Box::new(MarkerNotAsked {
+            meant: meant.map(str::to_owned),
+            id,
+            version,
+        }))
     }
 
     /// The failure that a run has no result.

@@ -26,6 +26,8 @@ pub enum TestFailure {
     Touched(Box<TouchedIn>),
     /// Strict mode needs a sandbox.
     NoSandbox,
+    /// The test gives a version to a marker that no run has asked for.
+    MarkerNotAsked(Box<MarkerNotAsked>),
     /// The run waits for something that does not come.
     Waiting(Box<Waiting>),
     /// An activity fails again and again, and may do so for ever.
@@ -86,6 +88,7 @@ impl fmt::Display for TestFailure {
                  help: add `perennial-sandbox` to `[dev-dependencies]` in Cargo.toml, and \
                  `use perennial_sandbox as _;` to the test",
             ),
+            Self::MarkerNotAsked(failure) => failure.fmt(f),
             Self::Waiting(failure) => failure.fmt(f),
             Self::Endless(failure) => failure.fmt(f),
             Self::NoState { activity, state } => write!(
@@ -152,6 +155,35 @@ impl fmt::Display for NotMocked {
             "\nhelp: answer for it with `t.mock({activity}, |input| Ok(..))`, or run its code with \
              `t.allow({activity})`"
         )
+    }
+}
+
+/// The test gives a version to a marker, and no run has asked for it since: it would have tested nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MarkerNotAsked {
+    /// The marker, as the test names it.
+    pub id: String,
+    /// The version that it was given.
+    pub version: u32,
+    /// A marker of the test's workflows whose name is like it.
+    pub meant: Option<String>,
+}
+
+impl fmt::Display for MarkerNotAsked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { id, version, meant } = self;
+        write!(
+            f,
+            "the test gives the marker \"{}\" version {version}, and no run has decided on it since\n\nhelp: ",
+            id.escape_debug()
+        )?;
+        match meant {
+            Some(meant) => write!(f, "did you mean \"{}\"?", meant.escape_debug()),
+            None => f.write_str(
+                "give it before the run comes to the marker; a run keeps its first answer, unless each call \
+                 decides anew",
+            ),
+        }
     }
 }
 

@@ -75,7 +75,7 @@ mod test_run;
 
 pub use body::{TestResult, failure_of, test};
 pub use diverged::Diverged;
-pub use failure::{Endless, NotMocked, TestFailure, TouchedIn, Waiting};
+pub use failure::{Endless, MarkerNotAsked, NotMocked, TestFailure, TouchedIn, Waiting};
 pub use files::{NotSaved, save_history};
 pub use histories::{Checked, check_histories, replay_folder};
 pub use misfit::{Misfit, Misfits, Unfit};

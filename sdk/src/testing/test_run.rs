@@ -243,6 +243,59 @@ impl TestRun {
         self.shared.borrow_mut().auto_advance = false;
     }
 
+    // ---- versions ------------------------------------------------------------------------------------
+
+    /// From now on runs that come to the marker `id` get `version`, in place of the highest that the code supports:
+    /// 0 is the code before the marker existed. It is recorded as it would have been then, so a 0 is not.
+    ///
+    /// So each arm of a marker can be tested, without a history of the old code:
+    ///
+    /// ```
+    /// # use perennial::prelude::*;
+    /// # #[workflow]
+    /// # async fn invoice(cx: &Cx) -> Result<u32, Error> {
+    /// #     Ok(match cx.version("rounding", 0..=2) { 0 => 10, 1 => 11, 2 => 12 })
+    /// # }
+    /// # perennial::testing::test(|t| {
+    /// for (version, total) in [(0, 10), (1, 11), (2, 12)] {
+    ///     t.version("rounding", version);
+    ///     assert_eq!(t.start(invoice, ()).result().unwrap(), total);
+    /// }
+    /// # });
+    /// ```
+    ///
+    /// And a run that is in flight while a new program is deployed is one that begins with 0, and goes on after
+    /// [`newest_version`](Self::newest_version): what it has decided holds, and what it decides from then on is
+    /// new.
+    ///
+    /// A version that no run has got fails the test at its end: its name may be mistyped. One that the code does
+    /// not support blocks the run that comes to it.
+    pub fn version(&mut self, id: &str, version: u32) {
+        self.shared.borrow().pins.set(id, version);
+    }
+
+    /// From now on runs that come to the marker `id` get the highest version again.
+    ///
+    /// # Panics
+    ///
+    /// When no run has got the version that [`version`](Self::version) gave to it.
+    #[track_caller]
+    pub fn newest_version(&mut self, id: &str) {
+        let not_asked = {
+            let driver = self.shared.borrow();
+            let version = driver
+                .pins
+                .not_asked()
+                .into_iter()
+                .find(|(not, _)| not == id);
+            driver.pins.remove(id);
+            version.map(|(id, version)| driver.not_asked(id, version))
+        };
+        if let Some(failure) = not_asked {
+            fail(&self.shared, failure);
+        }
+    }
+
     // ---- how it is checked ---------------------------------------------------------------------------
 
     /// Other random numbers for `cx.random()`, `cx.uuid()` and the like, in runs that start from now on. They
@@ -283,6 +336,9 @@ impl TestRun {
         let checked = drive(&self.shared, |shared| {
             shared.borrow_mut().last_replays()?;
             let driver = shared.borrow();
+            if let Some((id, version)) = driver.pins.not_asked().pop() {
+                return Err(driver.not_asked(id, version));
+            }
             let wrong: Vec<_> = driver
                 .mocks
                 .iter()

@@ -12,6 +12,7 @@ use crate::errors::Errors;
 use crate::inputs::generated_name;
 use crate::lock::{self, Annotated, enforce};
 use crate::lower::{Lowered, lower};
+use crate::markers;
 use crate::options::DurableOptions;
 use crate::parse::{Body, Function};
 
@@ -39,6 +40,7 @@ pub(super) fn expand(
     );
     let lock_items = locked.items;
     let context = context(&sig).cloned();
+    markers::check(krate, context.as_ref(), &mut body, errors);
     check(krate, &sig, context.as_ref(), &mut body, errors);
     let Some(asyncness) = sig.asyncness else {
         // It waits for nothing: there is nothing in it to be rewritten.

@@ -1,5 +1,7 @@
 //! `#[workflow]`: a callable that starts a child, a type that names it, and its code.
 
+use std::collections::BTreeMap;
+
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::{FnArg, Lifetime, Signature, Type};
@@ -13,6 +15,7 @@ use crate::check::check;
 use crate::errors::Errors;
 use crate::lock::{self, Annotated, Enforced, enforce};
 use crate::lower::{Lowered, lower, respanned};
+use crate::markers::{self, Found, Marker};
 use crate::options::WorkflowOptions;
 use crate::parse::{Body, Function};
 use crate::signature::{Entry, Kind};
@@ -60,6 +63,7 @@ pub(super) fn expand(
     let lock_items = &locked.items;
 
     let context_name = context.as_ref().and_then(|context| context.name.as_ref());
+    let markers = markers::check(krate, context_name, &mut body, errors);
     check(krate, &function.sig, context_name, &mut body, errors);
     let Lowered {
         body,
@@ -74,7 +78,7 @@ pub(super) fn expand(
     } else {
         named.assertions(&inputs)
     };
-    let graph = graph(&named, &callees, &locked);
+    let graph = graph(&named, options, &callees, &markers, &locked, errors);
     let (prescribed, code_attributes) = (prescribed(), &attributes.code);
     let denied = denied_by_type();
     let code = Ident::new("__body", Span::mixed_site().located_at(ident.span()));
@@ -162,36 +166,71 @@ fn lend(signature: &mut Signature) {
 }
 
 /// `static __GRAPH`, with the place of the function's name.
-fn graph(named: &Named<'_>, callees: &[String], locked: &Enforced) -> TokenStream {
+fn graph(
+    named: &Named<'_>,
+    options: &WorkflowOptions,
+    called: &[String],
+    found: &[Found],
+    locked: &Enforced,
+    errors: &mut Errors,
+) -> TokenStream {
     let Named {
         krate, ident, name, ..
     } = named;
-    let retired = lock::retired(name, callees, ident.span())
+    let retired: Vec<_> = lock::retired(name, called, ident.span())
         .into_iter()
         .map(|lock::Retired { id, version }| {
             quote!(#krate::RetiredMarker { id: #id, version: #version })
-        });
+        })
+        .collect();
     let structure = &locked.structure;
-    let callees = callees::resolve(callees, ident.span())
-        .into_iter()
-        .map(|callee| {
-            let name = callee.name;
-            let kind = if callee.is_activity {
-                format_ident!("Activity")
-            } else {
-                format_ident!("Unknown")
-            };
-            quote!(#krate::Callee { name: #name, kind: #krate::CalleeKind::#kind })
-        });
+    let reached = callees::resolve(called, ident.span());
+    markers::conflicts(found, &reached.markers, errors);
+    let callees = reached.callees.into_iter().map(|callee| {
+        let name = callee.name;
+        let kind = if callee.is_activity {
+            format_ident!("Activity")
+        } else {
+            format_ident!("Unknown")
+        };
+        quote!(#krate::Callee { name: #name, kind: #krate::CalleeKind::#kind })
+    });
     let (span, at_name) = (ident.span(), respanned(krate, ident.span()));
     let here = quote_spanned! {span=>
         #at_name::Graph::here(#name, ::core::option_env!("CARGO_MANIFEST_DIR"), &[#(#callees),*])
     };
-    quote! {
-        static __GRAPH: #krate::Graph = #krate::Graph {
-            retired: &[#(#retired),*],
-            structure: #structure,
-            ..#here
-        };
+    // What is not as usual: most workflows have none of it, and each field is something to compile.
+    let mut fields = quote!(structure: #structure,);
+    if !retired.is_empty() {
+        fields.extend(quote!(retired: &[#(#retired),*],));
     }
+    if let Some(version) = options.version {
+        fields.extend(quote!(version: ::core::option::Option::Some(#version),));
+    }
+    if !options.compare_inputs {
+        fields.extend(quote!(compare_inputs: false,));
+    }
+    let own = found.iter().map(|found| &found.marker);
+    let markers = ranges(own.chain(reached.markers.iter().map(|(_, marker)| marker)));
+    if !markers.is_empty() {
+        let markers = markers.into_iter().map(|(id, (lowest, highest))| {
+            quote!(#krate::MarkerRange { id: #id, lowest: #lowest, highest: #highest })
+        });
+        fields.extend(quote!(markers: &[#(#markers),*],));
+    }
+    quote!(static __GRAPH: #krate::Graph = #krate::Graph { #fields ..#here };)
+}
+
+/// The markers, each once, by name. Where functions differ, which is an error as far as it is seen, the versions
+/// that all of them support.
+fn ranges<'a>(markers: impl Iterator<Item = &'a Marker>) -> BTreeMap<&'a str, (u32, u32)> {
+    let mut ranges = BTreeMap::new();
+    for marker in markers {
+        let (lowest, highest) = ranges
+            .entry(marker.id.as_str())
+            .or_insert((marker.lowest, marker.highest));
+        *lowest = marker.lowest.max(*lowest);
+        *highest = marker.highest.min(*highest).max(*lowest);
+    }
+    ranges
 }

@@ -134,7 +134,7 @@ impl Asks {
             Self::For(what) => what,
             Self::Call(function) => match index.meaning(&function) {
                 Some(Meaning::Activity(name)) => format!("activity {name}"),
-                Some(Meaning::Durable(_)) => String::new(),
+                Some(Meaning::Durable(..)) => String::new(),
                 // From another crate, say.
                 Some(Meaning::Other) | None => format!("activity {function}?"),
             },

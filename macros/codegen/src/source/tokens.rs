@@ -1,7 +1,7 @@
 //! Rust, cut into what matters: words, the texts of strings, and signs.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Token<'a> {
+pub(crate) enum Token<'a> {
     /// An identifier or keyword, without `r#`.
     Word(&'a str),
     /// What stands between the quotes of a string.
@@ -39,7 +39,8 @@ pub(super) fn tokens(text: &str) -> (Vec<Token<'_>>, Vec<usize>) {
             length
         } else if first == '"' {
             let length = quoted(rest, '"');
-            tokens.push(Token::Text(rest[..length].trim_matches('"')));
+            let inside = &rest[1..length];
+            tokens.push(Token::Text(inside.strip_suffix('"').unwrap_or(inside)));
             length
         } else if first == '\'' {
             character(rest)
