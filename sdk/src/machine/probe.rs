@@ -3,12 +3,17 @@
 //! What was begun stays pending, so the code goes on as far as it does without a result: what it asks for until
 //! then is certain. A value that would have to be made up ends that, since the code may turn on it.
 
+use std::panic::Location;
+
 use super::state::State;
 use super::trail;
 use crate::Blocked;
-use crate::history::Decision;
+use crate::history::{Decision, RecordSource};
 use crate::incompatible::{Evidence, Incompatible, IncompatibleKind, LOOKED_AT, Side};
 use crate::value::Difference;
+
+/// How many draws in a row are told.
+const MOST_IN_A_ROW: usize = 4;
 
 /// What the code goes on to ask for after the first difference.
 pub(super) struct Probe {
@@ -102,6 +107,33 @@ impl State {
         Blocked::Incompatible(Box::new(self.told(error, probe)))
     }
 
+    /// A draw is what was recorded.
+    pub(super) fn drew(&mut self, source: RecordSource, place: &'static Location<'static>) {
+        if self.drawn.last().is_some_and(|(last, _)| *last != source) {
+            self.drawn.clear();
+        }
+        if self.drawn.len() < MOST_IN_A_ROW {
+            self.drawn.push((source, place));
+        }
+    }
+
+    /// Of draws in a row each is like the other: the one that was added or taken out may stand before the one at
+    /// which that shows.
+    fn in_a_row(&self, side: Option<&Side>) -> Option<String> {
+        let (source, _) = self.drawn.first()?;
+        let what = Side::record(source);
+        side.filter(|side| side.what == what)?;
+        let places = self
+            .drawn
+            .iter()
+            .map(|(_, place)| self.location(place).to_string());
+        let places: Vec<_> = places.collect();
+        Some(format!(
+            "what is new or gone may also be one of the same before it: {what} at {}",
+            places.join(", ")
+        ))
+    }
+
     fn told(&self, error: Incompatible, probe: Probe) -> Incompatible {
         let mut evidence = Evidence {
             asked: probe.asked,
@@ -109,6 +141,8 @@ impl State {
             ..Evidence::default()
         };
         evidence.recorded.extend(error.recorded.clone());
+        let sides = [&error.asked, &error.recorded];
+        evidence.note = sides.iter().find_map(|side| self.in_a_row(side.as_ref()));
         let event = error.event.saturating_add(1);
         let rest = self.expected.iter().flatten().take(LOOKED_AT - 1);
         let rest = (event..).zip(rest).map(|(event, decision)| Side {
