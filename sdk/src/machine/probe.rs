@@ -30,18 +30,16 @@ impl State {
         recorded: Option<&Decision>,
         asked: Side,
     ) -> Option<T> {
-        if let Some(recorded) = recorded
-            && let Some(error) = self.marker_left(recorded, Some(asked.clone()))
-        {
-            return self.stop(error);
-        }
         let kind = if recorded.is_none() {
             IncompatibleKind::Inserted
         } else {
             kind
         };
         if self.error.is_none() {
-            let mut error = self.mismatch(kind, recorded.map(Side::of), Some(asked.clone()));
+            let marker = recorded.and_then(|left| self.marker_left(left, Some(asked.clone())));
+            let mut error = marker.unwrap_or_else(|| {
+                self.mismatch(kind, recorded.map(Side::of), Some(asked.clone()))
+            });
             if let Some(recorded) = &mut error.recorded {
                 recorded.event = Some(error.event);
             }
@@ -88,15 +86,24 @@ impl State {
         let error = self.error.take()?;
         match (error, self.probe.take()) {
             (Blocked::Incompatible(error), Some(probe)) => {
-                Some(Blocked::Incompatible(Box::new(self.told(*error, probe))))
+                let ended = probe.asked.iter().any(Side::is_end);
+                Some(Blocked::Incompatible(Box::new(
+                    self.told(*error, probe, ended),
+                )))
             }
             (error, _) => Some(error),
         }
     }
 
     /// The code waits, or has ended, and the unit has `left` and more.
-    pub(super) fn left(&mut self, kind: IncompatibleKind, left: &Decision) -> Blocked {
-        let mut error = self.mismatch(kind, Some(Side::of(left)), None);
+    pub(super) fn left(&mut self, left: &Decision, finished: bool) -> Blocked {
+        let kind = if finished {
+            IncompatibleKind::LeftOver
+        } else {
+            IncompatibleKind::Removed
+        };
+        let marker = self.marker_left(left, None);
+        let mut error = marker.unwrap_or_else(|| self.mismatch(kind, Some(Side::of(left)), None));
         if let Some(recorded) = &mut error.recorded {
             recorded.event = Some(error.event);
         }
@@ -104,7 +111,7 @@ impl State {
             asked: Vec::new(),
             open: true,
         };
-        Blocked::Incompatible(Box::new(self.told(error, probe)))
+        Blocked::Incompatible(Box::new(self.told(error, probe, finished)))
     }
 
     /// A draw is what was recorded.
@@ -134,7 +141,7 @@ impl State {
         ))
     }
 
-    fn told(&self, error: Incompatible, probe: Probe) -> Incompatible {
+    fn told(&self, error: Incompatible, probe: Probe, ended: bool) -> Incompatible {
         let mut evidence = Evidence {
             asked: probe.asked,
             asked_all: probe.open,
@@ -142,7 +149,8 @@ impl State {
         };
         evidence.recorded.extend(error.recorded.clone());
         let sides = [&error.asked, &error.recorded];
-        evidence.note = sides.iter().find_map(|side| self.in_a_row(side.as_ref()));
+        let in_a_row = || sides.iter().find_map(|side| self.in_a_row(side.as_ref()));
+        evidence.note = error.detail.clone().or_else(in_a_row);
         let event = error.event.saturating_add(1);
         let rest = self.expected.iter().flatten().take(LOOKED_AT - 1);
         let rest = (event..).zip(rest).map(|(event, decision)| Side {
@@ -151,8 +159,6 @@ impl State {
         });
         evidence.recorded.extend(rest);
         evidence.in_unit = evidence.recorded.len();
-        let ended =
-            error.kind == IncompatibleKind::LeftOver || evidence.asked.iter().any(Side::is_end);
         if !ended {
             self.look_at_the_source(&mut evidence);
         }

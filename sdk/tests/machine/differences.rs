@@ -114,11 +114,13 @@ macro_rules! change {
     ($name:ident, |$cx:ident| $old:block => $new:block, $($told:tt)+) => {
         #[test]
         fn $name() {
+            #[allow(dead_code)]
             mod old {
                 use super::*;
                 #[workflow]
                 pub(super) async fn flow($cx: &Cx) -> Result<u64, Error> $old
             }
+            #[allow(dead_code)]
             mod new {
                 use super::*;
                 #[workflow]
@@ -211,14 +213,14 @@ change! { rw01_an_inserted_draw_before_one_that_is_like_it,
 |cx| { let n: u64 = cx.random(); Ok(ship(cx, n).await?) }
 => { let jitter: u64 = cx.random(); let n: u64 = cx.random(); Ok(ship(cx, jitter + n).await?) }, @"
 H203 inserted at 3: activity ship / random draw
-  what is new or gone may also be one of the same before it: random draw at sdk/tests/machine/differences.rs:212:27
+  what is new or gone may also be one of the same before it: random draw at sdk/tests/machine/differences.rs:214:27
 " }
 
 change! { removed_a_draw_before_one_that_is_like_it,
 |cx| { let jitter: u64 = cx.random(); let n: u64 = cx.random(); Ok(ship(cx, jitter + n).await?) }
 => { let n: u64 = cx.random(); Ok(ship(cx, n).await?) }, @"
 H204 removed at 3: random draw / activity ship
-  what is new or gone may also be one of the same before it: random draw at sdk/tests/machine/differences.rs:219:22
+  what is new or gone may also be one of the same before it: random draw at sdk/tests/machine/differences.rs:221:22
 " }
 
 change! { removed_between_two,
@@ -282,7 +284,7 @@ change! { beside_each_other_became_one_after_the_other,
 |cx| { let (a, b) = join!(charge(cx, 1), ship(cx, 2)); Ok(a? + b?) }
 => { let a = charge(cx, 1).await?; Ok(a + ship(cx, 2).await?) }, @"
 H205 reordered at 3: activity ship / nothing
-  this code comes to it at sdk/tests/machine/differences.rs:283:55, after it has waited
+  this code comes to it at sdk/tests/machine/differences.rs:285:55, after it has waited
 " }
 
 change! { drops_in_another_order,
@@ -302,14 +304,14 @@ change! { another_branch,
 |cx| { let n = charge(cx, 1).await?; if n > 5 { ship(cx, n).await?; } else { notify(cx, n).await?; } Ok(pick(cx, 2).await?) }
 => { let n = charge(cx, 1).await?; if n > 9 { ship(cx, n).await?; } else { notify(cx, n).await?; } Ok(pick(cx, 2).await?) }, @"
 H201 changed at 4: activity ship / activity notify
-  `activity ship` stands in another branch, at sdk/tests/machine/differences.rs:303:59: this code takes one that the history did not take
+  `activity ship` stands in another branch, at sdk/tests/machine/differences.rs:305:59: this code takes one that the history did not take
 " }
 
 change! { another_branch_after_which_the_same_comes,
 |cx| { let n = charge(cx, 1).await?; if n > 5 { ship(cx, n).await?; } else { notify(cx, n).await?; } Ok(ship(cx, 2).await?) }
 => { let n = charge(cx, 1).await?; if n > 9 { ship(cx, n).await?; } else { notify(cx, n).await?; } Ok(ship(cx, 2).await?) }, @"
 H201 changed at 4: activity ship / activity notify
-  `activity ship` stands in another branch, at sdk/tests/machine/differences.rs:310:59: this code takes one that the history did not take
+  `activity ship` stands in another branch, at sdk/tests/machine/differences.rs:312:59: this code takes one that the history did not take
 " }
 
 change! { one_for_another,
