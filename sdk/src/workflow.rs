@@ -167,7 +167,8 @@ pub enum CalleeKind {
 pub struct Site {
     pub id: &'static str,
     pub function: &'static str,
-    /// What is asked for, as errors call it: `activity charge_card`. With a `?` behind it: probably. Empty: not known.
+    /// What is asked for, as errors call it: `activity charge_card`. With a `?` behind it:
+    /// probably. Several lines: perhaps one after the other. Empty: not known.
     pub asks: &'static str,
     /// The branches, loops and blocks that it stands in: `1.0 2*` is a loop in the first branch of something.
     pub scope: &'static str,

@@ -237,7 +237,9 @@ impl Incompatible {
         let (found, evidence) = &**told;
         let verdict = evidence.classify(*found);
         self.kind = verdict.kind;
-        self.detail = verdict.detail;
+        let said = [verdict.detail, evidence.note.clone()];
+        let said: Vec<_> = said.into_iter().flatten().collect();
+        self.detail = (!said.is_empty()).then(|| said.join("\n"));
         self.renamed = None;
         let name = self.recorded.as_ref().and_then(|side| side.name.as_ref());
         if let Some(name) = name.filter(|_| verdict.renamed) {

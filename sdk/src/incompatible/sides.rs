@@ -160,8 +160,10 @@ impl Side {
     }
 
     fn within(mut self, bytes: usize) -> Self {
-        let short = |value: &Value| value.as_json().len() <= bytes;
-        self.value = self.value.filter(short);
+        // In a store that somebody else has written to a value may be no JSON, and then the error would be none.
+        let is_json = |text: &str| serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
+        let fits = |value: &Value| value.as_json().len() <= bytes && is_json(value.as_json());
+        self.value = self.value.filter(fits);
         self.what = shorten(self.what, MAX_NAME);
         self.name = self.name.map(|name| shorten(name, MAX_NAME));
         if let Some(site) = &mut self.site {

@@ -44,6 +44,10 @@ pub(crate) struct Evidence {
     pub(crate) ahead: Vec<Ahead>,
     /// What the code would have asked for in other branches in place of the first difference.
     pub(crate) elsewhere: Vec<Ahead>,
+    /// All that the functions ask for in which the code stands.
+    pub(crate) mentioned: Vec<&'static str>,
+    /// What else was seen, to be said with any kind.
+    pub(crate) note: Option<String>,
 }
 
 /// What was told from it.
@@ -70,6 +74,8 @@ const EXACT: u32 = 4;
 const ALIKE: u32 = 3;
 const IN_THE_SOURCE: u32 = 2;
 const UNDER_A_CONDITION: u32 = 1;
+/// All that was asked for in the poll agrees with all that the unit has.
+const ALL: u32 = 1_000;
 
 /// What is asked for and was recorded: the same thing, or the same with another value.
 fn agrees(asked: &Side, recorded: &Side) -> Option<u32> {
@@ -81,6 +87,8 @@ fn agrees(asked: &Side, recorded: &Side) -> Option<u32> {
         // What is dropped has the number that it was begun with, which an inserted operation moves.
         _ if asked.what == "drop" && asked.operation != recorded.operation => Some(ALIKE - 1),
         (Some(_), Some(_)) => Some(EXACT),
+        // One timer is like another, and so are two draws.
+        _ if asked.name.is_none() => Some(UNDER_A_CONDITION),
         _ => Some(ALIKE),
     }
 }
@@ -213,7 +221,11 @@ impl Evidence {
                 claims.push((Kind::Inserted, self.score(0, count)));
             }
             if count < self.recorded.len() {
-                claims.push((Kind::Removed, self.score(count, 0)));
+                let score = match self.score(count, 0) {
+                    0 => 0,
+                    score => score + u32::from(self.is_gone(&self.recorded[0])),
+                };
+                claims.push((Kind::Removed, score));
             }
         }
         let moved = [
@@ -225,29 +237,48 @@ impl Evidence {
         claims
     }
 
+    /// Whether the functions in which the code stands no longer have this anywhere.
+    fn is_gone(&self, recorded: &Side) -> bool {
+        let is_it = |what: &&str| what.trim_end_matches('?') == recorded.what;
+        let mut mentioned = self.mentioned.iter().flat_map(|asks| asks.split('\n'));
+        !self.mentioned.is_empty() && !mentioned.any(|what| is_it(&what))
+    }
+
     /// The same thing is asked for with another input. That is what it is, unless all that was asked for in this
     /// poll is what the history has in this unit, some of it more or less, or in another order.
     fn claims_of_the_same(&self, asked: &Side) -> Vec<(IncompatibleKind, u32)> {
         use IncompatibleKind as Kind;
+        // The same under another operation's number.
+        let recorded = self.recorded.first();
+        if asked.what != "drop" && recorded.is_some_and(|recorded| exactly(asked, recorded)) {
+            return Vec::new();
+        }
+        let mut claims = Vec::new();
+        // What comes next in the history is not what this code comes to next, unless this one was inserted.
+        if self.recorded.get(1).is_some_and(|next| !is_unseen(next)) {
+            let inserted = self.score(0, 1);
+            if inserted >= self.score(1, 1) + IN_THE_SOURCE {
+                claims.push((Kind::Inserted, inserted));
+            }
+        }
         let unit = &self.recorded[..self.in_unit];
         if !self.asked_all || unit.len() >= LOOKED_AT {
-            return Vec::new();
+            return claims;
         }
         let same = |asked: &[Side], recorded: &[Side]| {
             asked.len() == recorded.len()
                 && !asked.is_empty()
                 && asked.iter().zip(recorded).all(|(a, r)| exactly(a, r))
         };
-        let mut claims = Vec::new();
         for count in 1..=MOST_AT_ONCE {
             if self.asked.get(count..).is_some_and(|rest| same(rest, unit)) {
-                claims.push((Kind::Inserted, EXACT));
+                claims.push((Kind::Inserted, ALL));
             }
             if unit
                 .get(count..)
                 .is_some_and(|rest| same(&self.asked, rest))
             {
-                claims.push((Kind::Removed, EXACT));
+                claims.push((Kind::Removed, ALL));
             }
         }
         let at = unit.iter().position(|side| exactly(asked, side));
@@ -260,7 +291,7 @@ impl Evidence {
                 }
             }
             if left.is_empty() {
-                claims.push((Kind::Reordered, EXACT + 1));
+                claims.push((Kind::Reordered, ALL));
             }
         }
         claims
@@ -288,10 +319,12 @@ impl Evidence {
         };
         let rest: Vec<_> = without(&self.recorded, at).collect();
         let asked: Vec<_> = self.asked[1..].iter().collect();
-        match self.agreement(&rest, &asked) {
+        match self.agreement(&rest[..rest.len().min(1)], &asked) {
             // Where the one that was first is gone, it was removed.
             0 => 0,
-            following => agreed + following,
+            // Perhaps it was removed, and perhaps it comes later.
+            UNDER_A_CONDITION => self.score(at, 0),
+            _ => agreed + self.agreement(&rest, &asked),
         }
     }
 
@@ -348,13 +381,22 @@ impl Evidence {
         };
         let one_more =
             |side: &Side, among: &[Side]| among.iter().skip(1).any(|s| s.what == side.what);
+        // A name alone, where nothing follows, says little.
+        let is_likely = match self.recorded.len() {
+            1 => recorded
+                .value
+                .as_ref()
+                .is_some_and(|input| input.as_json() != "null"),
+            _ => self.score(1, 1) > 0,
+        };
         activity(recorded)
             && activity(asked)
             && same_input
+            && is_likely
             && recorded.operation == asked.operation
+            && self.is_gone(recorded)
             // Both names in use: then they are two activities.
             && !one_more(asked, &self.recorded)
-            && !self.ahead.iter().any(|ahead| ahead.what == recorded.what)
             && !one_more(recorded, &self.asked)
     }
 }

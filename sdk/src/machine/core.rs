@@ -11,7 +11,6 @@ use super::state::{Kind, Made, Operation, Resolution, Resolved, State};
 use super::tasks::Tasks;
 use super::waits::{may_poll, reset, wait};
 use crate::history::{Decision, OpenOperation, Started};
-use crate::incompatible::IncompatibleKind;
 use crate::workflow::{Graph, Site};
 use crate::{Blocked, RunKey, Timestamp};
 
@@ -101,17 +100,7 @@ impl Core {
         let made = std::mem::take(&mut state.made);
         match state.next_expected().flatten() {
             None => Ok(made),
-            Some(left) => {
-                if let Some(error) = state.marker_left(&left, None) {
-                    return Err(Blocked::Incompatible(Box::new(error)));
-                }
-                let kind = if finished {
-                    IncompatibleKind::LeftOver
-                } else {
-                    IncompatibleKind::Removed
-                };
-                Err(state.left(kind, &left))
-            }
+            Some(left) => Err(state.left(&left, finished)),
         }
     }
 

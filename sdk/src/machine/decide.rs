@@ -199,6 +199,7 @@ impl Core {
                     source: s, value, ..
                 })) if s == source => {
                     state.commands += 1;
+                    state.drew(source, place);
                     return Some(value);
                 }
                 Some(recorded) => {

@@ -111,7 +111,10 @@ impl Core {
 impl State {
     fn version(&mut self, call: &MarkerCall) -> Option<u32> {
         self.may_decide();
-        self.go_on()?;
+        if self.go_on().is_none() {
+            self.made_up();
+            return None;
+        }
         if call.id.len() > MAX_MARKER_ID {
             return self.name_too_long(call);
         }

@@ -3,12 +3,17 @@
 //! What was begun stays pending, so the code goes on as far as it does without a result: what it asks for until
 //! then is certain. A value that would have to be made up ends that, since the code may turn on it.
 
+use std::panic::Location;
+
 use super::state::State;
 use super::trail;
 use crate::Blocked;
-use crate::history::Decision;
+use crate::history::{Decision, RecordSource};
 use crate::incompatible::{Evidence, Incompatible, IncompatibleKind, LOOKED_AT, Side};
 use crate::value::Difference;
+
+/// How many draws in a row are told.
+const MOST_IN_A_ROW: usize = 4;
 
 /// What the code goes on to ask for after the first difference.
 pub(super) struct Probe {
@@ -25,18 +30,16 @@ impl State {
         recorded: Option<&Decision>,
         asked: Side,
     ) -> Option<T> {
-        if let Some(recorded) = recorded
-            && let Some(error) = self.marker_left(recorded, Some(asked.clone()))
-        {
-            return self.stop(error);
-        }
         let kind = if recorded.is_none() {
             IncompatibleKind::Inserted
         } else {
             kind
         };
         if self.error.is_none() {
-            let mut error = self.mismatch(kind, recorded.map(Side::of), Some(asked.clone()));
+            let marker = recorded.and_then(|left| self.marker_left(left, Some(asked.clone())));
+            let mut error = marker.unwrap_or_else(|| {
+                self.mismatch(kind, recorded.map(Side::of), Some(asked.clone()))
+            });
             if let Some(recorded) = &mut error.recorded {
                 recorded.event = Some(error.event);
             }
@@ -83,15 +86,24 @@ impl State {
         let error = self.error.take()?;
         match (error, self.probe.take()) {
             (Blocked::Incompatible(error), Some(probe)) => {
-                Some(Blocked::Incompatible(Box::new(self.told(*error, probe))))
+                let ended = probe.asked.iter().any(Side::is_end);
+                Some(Blocked::Incompatible(Box::new(
+                    self.told(*error, probe, ended),
+                )))
             }
             (error, _) => Some(error),
         }
     }
 
     /// The code waits, or has ended, and the unit has `left` and more.
-    pub(super) fn left(&mut self, kind: IncompatibleKind, left: &Decision) -> Blocked {
-        let mut error = self.mismatch(kind, Some(Side::of(left)), None);
+    pub(super) fn left(&mut self, left: &Decision, finished: bool) -> Blocked {
+        let kind = if finished {
+            IncompatibleKind::LeftOver
+        } else {
+            IncompatibleKind::Removed
+        };
+        let marker = self.marker_left(left, None);
+        let mut error = marker.unwrap_or_else(|| self.mismatch(kind, Some(Side::of(left)), None));
         if let Some(recorded) = &mut error.recorded {
             recorded.event = Some(error.event);
         }
@@ -99,16 +111,46 @@ impl State {
             asked: Vec::new(),
             open: true,
         };
-        Blocked::Incompatible(Box::new(self.told(error, probe)))
+        Blocked::Incompatible(Box::new(self.told(error, probe, finished)))
     }
 
-    fn told(&self, error: Incompatible, probe: Probe) -> Incompatible {
+    /// A draw is what was recorded.
+    pub(super) fn drew(&mut self, source: RecordSource, place: &'static Location<'static>) {
+        if self.drawn.last().is_some_and(|(last, _)| *last != source) {
+            self.drawn.clear();
+        }
+        if self.drawn.len() < MOST_IN_A_ROW {
+            self.drawn.push((source, place));
+        }
+    }
+
+    /// Of draws in a row each is like the other: the one that was added or taken out may stand before the one at
+    /// which that shows.
+    fn in_a_row(&self, side: Option<&Side>) -> Option<String> {
+        let (source, _) = self.drawn.first()?;
+        let what = Side::record(source);
+        side.filter(|side| side.what == what)?;
+        let places = self
+            .drawn
+            .iter()
+            .map(|(_, place)| self.location(place).to_string());
+        let places: Vec<_> = places.collect();
+        Some(format!(
+            "what is new or gone may also be one of the same before it: {what} at {}",
+            places.join(", ")
+        ))
+    }
+
+    fn told(&self, error: Incompatible, probe: Probe, ended: bool) -> Incompatible {
         let mut evidence = Evidence {
             asked: probe.asked,
             asked_all: probe.open,
             ..Evidence::default()
         };
         evidence.recorded.extend(error.recorded.clone());
+        let sides = [&error.asked, &error.recorded];
+        let in_a_row = || sides.iter().find_map(|side| self.in_a_row(side.as_ref()));
+        evidence.note = error.detail.clone().or_else(in_a_row);
         let event = error.event.saturating_add(1);
         let rest = self.expected.iter().flatten().take(LOOKED_AT - 1);
         let rest = (event..).zip(rest).map(|(event, decision)| Side {
@@ -117,8 +159,6 @@ impl State {
         });
         evidence.recorded.extend(rest);
         evidence.in_unit = evidence.recorded.len();
-        let ended =
-            error.kind == IncompatibleKind::LeftOver || evidence.asked.iter().any(Side::is_end);
         if !ended {
             self.look_at_the_source(&mut evidence);
         }

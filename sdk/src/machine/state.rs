@@ -14,7 +14,7 @@ use super::probe::Probe;
 use super::step::{LogLine, Scheduled};
 use super::waits::passed;
 use super::{ActivityEnd, MAX_COMMANDS, MAX_OPEN, MAX_POLLS, MAX_UNIT_BYTES};
-use crate::history::{CallSite, Decision};
+use crate::history::{CallSite, Decision, RecordSource};
 use crate::workflow::{Graph, Site};
 use crate::{Blocked, Panicked, RunKey, Runaway, Timestamp};
 
@@ -98,6 +98,8 @@ pub(super) struct State {
     pub(super) error: Option<Blocked>,
     /// After a first difference: what the code goes on to ask for.
     pub(super) probe: Option<Probe>,
+    /// In replay: the draws that were compared last, one directly after the other.
+    pub(super) drawn: Vec<(RecordSource, &'static Location<'static>)>,
 }
 
 impl State {
@@ -128,6 +130,7 @@ impl State {
             pins: std::rc::Rc::default(),
             error: None,
             probe: None,
+            drawn: Vec::new(),
         }
     }
 
@@ -137,6 +140,7 @@ impl State {
         self.commands = 0;
         self.bytes = 0;
         self.steps = 0;
+        self.drawn.clear();
         self.made = Made::default();
     }
 
@@ -247,6 +251,7 @@ impl State {
         let number = self.next_operation;
         self.next_operation += 1;
         self.commands += 1;
+        self.drawn.clear();
         let operation = Operation {
             kind,
             end: None,

@@ -97,12 +97,18 @@ impl State {
     }
 
     fn follow(&self, site: &'static Site, evidence: &mut Evidence) {
-        let of = |site: &'static Site, sure: bool| Ahead {
-            what: site.asks.trim_end_matches('?'),
-            guessed: site.asks.ends_with('?'),
-            site: self.call_site(site),
-            sure,
+        // A durable function asks for several things, one of them at a time.
+        let of = |site: &'static Site, sure: bool| {
+            site.asks.split('\n').map(move |asks| Ahead {
+                what: asks.trim_end_matches('?'),
+                guessed: asks.ends_with('?'),
+                site: self.call_site(site),
+                sure,
+            })
         };
+        evidence
+            .mentioned
+            .extend(site.all.iter().map(|site| site.asks));
         let here: Vec<&'static str> = scopes(site.scope).collect();
         let elsewhere = site
             .all
@@ -110,7 +116,7 @@ impl State {
             .filter(|other| follows(&here, other.scope) == Follows::Never);
         evidence
             .elsewhere
-            .extend(elsewhere.take(MOST_AHEAD).map(|site| of(site, false)));
+            .extend(elsewhere.take(MOST_AHEAD).flat_map(|site| of(site, false)));
         let mut ahead: Vec<Ahead> = Vec::new();
         let after = &site.all[site.at + 1..];
         // From the innermost loop outwards: what is left of its body, then the body again.
@@ -128,12 +134,12 @@ impl State {
                 done += 1;
                 match follows(&here, other.scope) {
                     Follows::Never => {}
-                    told => ahead.push(of(other, told == Follows::Surely)),
+                    told => ahead.extend(of(other, told == Follows::Surely)),
                 }
             }
             let Some(around) = around else { break };
             let again = site.all[..=site.at].iter().filter(|other| belongs(other));
-            ahead.extend(again.map(|other| of(other, false)));
+            ahead.extend(again.flat_map(|other| of(other, false)));
             inner = around;
         }
         let room = MOST_AHEAD.saturating_sub(evidence.ahead.len());

@@ -1,21 +1,21 @@
 //! Replaying a folder of histories against the code as it is.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
-use std::{fmt, thread};
 
 use super::export::{self, Found};
 use super::files::{in_package, shown};
 use super::misfit::{Misfit, Misfits, Unfit, replayed};
-use super::replay::{AT_THE_END, Recording, changed};
+use super::replay::changed;
 use super::report::Changed;
 use super::suggest::closest;
-use crate::history::{Decision, History, Observation};
-use crate::machine::Machine;
+use super::thorough::{self, Sample};
+use crate::WorkflowDefinition;
+use crate::history::{History, Observation};
 use crate::workflow::WorkflowSet;
-use crate::{Blocked, WorkflowDefinition};
 
 /// A folder of histories that fit the code.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +27,9 @@ pub struct Checked {
     pub histories: usize,
     /// How many of those are of runs that had not ended.
     pub unfinished: usize,
-    /// What was different when each was replayed again.
+    /// How many of them were replayed in all changed worlds; the others were replayed in one of them.
+    pub thoroughly: usize,
+    /// What was different when they were replayed again.
     pub changed: Changed,
 }
 
@@ -38,6 +40,7 @@ impl fmt::Display for Checked {
             histories,
             unfinished,
             changed,
+            ..
         } = self;
         write!(
             f,
@@ -73,10 +76,17 @@ impl fmt::Display for Checked {
 /// histories is a failure too: what checks nothing does not pass.
 ///
 /// A history of a run that had not ended fits when the code decides what is in it; one of a run that had
-/// ended when the code ends there. What fits is replayed again on fresh threads in changed worlds, as the kit
-/// does with a run of a test: with `perennial-sandbox` linked another clock, other random bytes and other hash
-/// keys, without it other hash keys alone. So a history from production also finds code that depends on one
-/// of these. [`Checked`] and [`Misfits`] say which were changed.
+/// ended when the code ends there. Each is replayed on a fresh thread, in a changed world: with
+/// `perennial-sandbox` linked another clock, other random bytes and other hash keys, without it other hash keys
+/// alone. So a history from production also finds code that depends on one of these.
+///
+/// The first four histories of each kind are replayed in the world as it is, in 16 changed worlds, and a second
+/// time on a thread that has replayed the run before, as the kit does with a run of a test; the deadlines of timers
+/// and the options of activities must then be the same in all of these worlds, too. Histories are of one kind when
+/// they are of the same workflow and have events of the same kinds and names, in whatever number and order; of a
+/// workflow with more kinds 32 histories in all are replayed like this. All others are replayed once, the first of
+/// them in the first world, the next in the second and so on; what does not fit there is looked at like the first.
+/// So a thousand histories cost little more than reading them. [`Checked`] and [`Misfits`] say what was changed.
 ///
 /// # Panics
 ///
@@ -107,6 +117,9 @@ pub fn replay_folder<M>(
         unfinished: 0,
         misfits: Vec::new(),
         unknown: BTreeSet::new(),
+        sample: Sample::default(),
+        thoroughly: 0,
+        once: 0,
     };
     check.folder(&in_package(folder));
     if check.misfits.is_empty() {
@@ -114,6 +127,7 @@ pub fn replay_folder<M>(
             files: check.files,
             histories: check.fit,
             unfinished: check.unfinished,
+            thoroughly: check.thoroughly,
             changed: changed(),
         })
     } else {
@@ -134,6 +148,11 @@ struct Check {
     misfits: Vec<Misfit>,
     /// Files and the workflows that were missed in them: an export may have many runs of each.
     unknown: BTreeSet<(String, String)>,
+    sample: Sample,
+    /// How many histories were replayed in all worlds.
+    thoroughly: usize,
+    /// How many were replayed in one.
+    once: u64,
 }
 
 impl Check {
@@ -230,13 +249,23 @@ impl Check {
             }
             return;
         };
-        match replay(definition, &history) {
+        match self.replay(definition, &history) {
             Ok(finished) => {
                 self.fit += 1;
                 self.unfinished += usize::from(!finished);
             }
             Err(why) => self.misfit(file, run, why),
         }
+    }
+
+    /// `true`: the run had ended.
+    fn replay(&mut self, definition: WorkflowDefinition, history: &History) -> Result<bool, Unfit> {
+        if self.sample.takes(definition.name, history) {
+            self.thoroughly += 1;
+            return thorough::replay(definition, history);
+        }
+        self.once += 1;
+        thorough::replay_once(definition, history, self.once)
     }
 }
 
@@ -263,46 +292,4 @@ fn collect(
 
 fn ends_in(path: &Path, extension: &str) -> bool {
     path.extension().is_some_and(|found| found == extension)
-}
-
-/// Replays a history, and where it fits again in changed worlds, as a run of a test is at its end. `true`: the run had ended.
-fn replay(definition: WorkflowDefinition, history: &History) -> Result<bool, Unfit> {
-    let (finished, recording) = apart(|| fit(definition, history)).map_err(Unfit::Blocked)?;
-    let mut replayed = (1..=AT_THE_END).map(|world| match world {
-        1 => recording.replay_twice(world),
-        _ => recording.replay(world),
-    });
-    match replayed.find_map(|replayed| replayed.diverged) {
-        Some(diverged) => Err(Unfit::Diverged(Box::new(diverged))),
-        None => Ok(finished),
-    }
-}
-
-/// Replays a history in the world as it is, and notes what the code asks for where that is not compared with
-/// the history: deadlines of timers and options of activities may change, but not from one world to another.
-fn fit(definition: WorkflowDefinition, history: &History) -> Result<(bool, Recording), Blocked> {
-    // A replay draws nothing.
-    let mut machine = Machine::new(definition, &"".into(), Box::new(|| 0));
-    let mut recording = Recording::new(history.run.to_string(), definition);
-    for unit in &history.units {
-        let mut unit = unit.clone();
-        let (timers, scheduled) = machine.replay_told(unit.clone())?;
-        let recorded = unit.decisions.iter_mut();
-        let recorded = recorded.filter(|made| matches!(made, Decision::TimerStarted { .. }));
-        for (recorded, asked) in recorded.zip(timers) {
-            *recorded = asked;
-        }
-        recording.units.push(unit);
-        recording.scheduled.push(scheduled);
-        recording.touched.push(Vec::new());
-    }
-    Ok((machine.is_finished(), recording))
-}
-
-/// Runs `code` on a thread of its own: hash maps have other keys there.
-fn apart<T: Send>(code: impl FnOnce() -> T + Send) -> T {
-    thread::scope(|scope| match scope.spawn(code).join() {
-        Ok(result) => result,
-        Err(payload) => std::panic::resume_unwind(payload),
-    })
 }

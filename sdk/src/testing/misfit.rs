@@ -13,7 +13,9 @@ pub(super) fn replayed(changed: Changed) -> String {
         Changed::HashKeys => " (link `perennial-sandbox` to change the clock and random bytes too)",
         Changed::All => "",
     };
-    format!("what fits was replayed again on fresh threads, with {changed}{more}")
+    format!(
+        "each was replayed on a fresh thread, the first of each kind in 16 changed worlds, with {changed}{more}"
+    )
 }
 
 /// Why something in a folder of histories does not fit the code.

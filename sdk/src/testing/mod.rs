@@ -72,6 +72,7 @@ mod sandbox;
 mod snapshot;
 mod suggest;
 mod test_run;
+mod thorough;
 
 pub use body::{TestResult, failure_of, test};
 pub use diverged::Diverged;

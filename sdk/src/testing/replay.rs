@@ -126,7 +126,10 @@ impl Recording {
             });
             let difference = match told {
                 Some(Ok((timers, scheduled))) => self.differs(at, &timers, &scheduled),
-                Some(Err(blocked)) => Some(Differs::Blocked(blocked)),
+                Some(Err(blocked)) => {
+                    let following = &self.units[at + 1..];
+                    Some(Differs::Blocked(blocked.look_ahead(following)))
+                }
                 None => None,
             };
             touched.extend(calls.into_iter().map(|call| (at, call)));
@@ -169,6 +172,11 @@ impl Recording {
             }
         }
         None
+    }
+
+    /// What a replay has found that was not watched unit by unit.
+    pub(super) fn stopped(&self, at: usize, blocked: Blocked) -> Diverged {
+        self.diverged(at, Differs::Blocked(blocked), &[])
     }
 
     fn diverged(&self, at: usize, difference: Differs, touched: &[(usize, Touched)]) -> Diverged {

@@ -184,7 +184,6 @@ fn h201_another_name() {
           6 recorded value "limit"
 
     Nothing was changed. The run goes on after any of these:
-      · if it has only got another name: `#[activity(name = "charge")]`
       · keep the old path for runs in flight: `if cx.patched("refund") { .. } else { .. }`
       · start artifact first again
       · move it to a new run: `migrate order-42`
@@ -207,7 +206,7 @@ fn h202_another_input_with_the_path_of_the_first_difference() {
 
       event 2, operation ~1
           recorded    activity charge ~1  sdk/tests/machine/compared.rs:31:37   begun by artifact first
-          this code   activity charge ~1  sdk/tests/machine/compared.rs:202:34  artifact this
+          this code   activity charge ~1  sdk/tests/machine/compared.rs:201:34  artifact this
           differs     .cents: 700 became 701
 
       recorded next                    this code asks for
@@ -423,20 +422,20 @@ fn the_first_difference_is_reported_though_the_code_goes_on() {
     }
     let text = told().blocked_on::<wild::flow>().to_string();
     insta::assert_snapshot!(text, @r#"
-    run order-42 (flow) is blocked: its history does not fit this program [H204 removed]
+    run order-42 (flow) is blocked: its history does not fit this program [H201 changed]
 
       event 2, operation ~1
           recorded    activity charge ~1  sdk/tests/machine/compared.rs:31:37   begun by artifact first
-          this code   random draw         sdk/tests/machine/compared.rs:412:54  artifact this
+          this code   random draw         sdk/tests/machine/compared.rs:416:54  artifact this
 
       recorded next                    this code asks for
-          2 activity charge                          ← removed
-          4 random draw                random draw
+          2 activity charge         ≠  random draw   ← changed
+          4 random draw
           5 uuid
           6 recorded value "limit"
 
     Nothing was changed. The run goes on after any of these:
-      · keep the old path for runs in flight: `if !cx.patched("without-charge") { .. }`
+      · keep the old path for runs in flight: `if cx.patched("random-draw") { .. } else { .. }`
       · start artifact first again
       · move it to a new run: `migrate order-42`
     "#);

@@ -9,6 +9,7 @@ mod story;
 mod activities;
 mod blocked;
 mod compared;
+mod differences;
 mod draws;
 mod drops;
 mod ends;

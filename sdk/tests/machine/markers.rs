@@ -498,6 +498,10 @@ fn row_15_a_recorded_marker_that_is_not_asked_for_is_removed_whatever_comes_inst
           recorded    marker "m" 2  sdk/tests/machine/markers.rs  begun by artifact first
           this code   sleep ~2      sdk/tests/machine/markers.rs  artifact this
 
+      recorded next                    this code asks for
+          4 marker "m" 2            ≠  sleep   ← marker removed
+          5 sleep
+
     Nothing was changed. The run goes on after any of these:
       · put the marker "m" back, or retire it: `perennial lock --accept` with the workflow's name
       · start artifact first again
@@ -512,10 +516,13 @@ fn row_15_a_recorded_marker_that_is_not_asked_for_is_removed_whatever_comes_inst
     run order-42 (flow) is blocked: its history does not fit this program [H208 marker removed]
 
       event 5
-          recorded    marker "m" 1                          sdk/tests/machine/markers.rs  program first
-          this code   nothing, it waits                     program this
+          recorded    marker "m" 1       sdk/tests/machine/markers.rs  begun by artifact first
+          this code   nothing, it waits                                       artifact this
 
-    Nothing was changed. The run goes on when a program is started that asks for the marker here: put the call back, or, where the code of this version has stayed, retire the marker with `perennial lock --accept`.
+    Nothing was changed. The run goes on after any of these:
+      · put the marker "m" back, or retire it: `perennial lock --accept` with the workflow's name
+      · start artifact first again
+      · move it to a new run: `migrate order-42`
     "#);
 }
 
@@ -539,6 +546,11 @@ fn rows_16_and_17_a_retired_marker_is_passed_over_with_the_version_that_has_stay
           recorded    marker "m" 2  sdk/tests/machine/markers.rs  begun by artifact first
           this code   sleep ~2                                          artifact this
           the marker was retired: the code of its version 1 has stayed
+
+      recorded next                    this code asks for
+          4 marker "m" 2            ≠  sleep   ← marker unsupported
+          5 sleep
+          7 return of a result
 
     Nothing was changed. The run goes on after any of these:
       · support the recorded version again: `match cx.version("m", 1..=2) { .. }`
@@ -566,6 +578,10 @@ fn row_18_a_marker_that_was_moved_to_an_earlier_event_is_reordered() {
           recorded    marker "m" 2  sdk/tests/machine/markers.rs   begun by artifact first
           this code   sleep ~2      sdk/tests/machine/markers.rs  artifact this
           the code asks for the marker earlier, at sdk/tests/machine/markers.rs, where the history has none: version 0
+
+      recorded next                    this code asks for
+          4 marker "m" 2            ≠  sleep   ← reordered
+          5 sleep
 
     Nothing was changed. The run goes on after any of these:
       · keep the old path for runs in flight: `if cx.patched("sleep-first") { .. } else { .. }`
@@ -732,6 +748,12 @@ fn a_name_is_inert_whatever_is_written_in_it() {
       event 2
           recorded    marker "a\n\u{1b}[31m {}%s \"q\" \u{202e}" 1  sdk/tests/machine/markers.rs  begun by artifact first
           this code   sleep ~1                                      sdk/tests/machine/markers.rs  artifact this
+
+      recorded next                                          this code asks for
+          2 marker "a\n\u{1b}[31m {}%s \"q\" \u{202e}" 1  ≠  sleep   ← marker removed
+          3 marker "" 1
+          4 sleep
+          6 return of a result
 
     Nothing was changed. The run goes on after any of these:
       · put the marker "a\n\u{1b}[31m {}%s \"q\" \u{202e}" back, or retire it: `perennial lock --accept` with the workflow's name

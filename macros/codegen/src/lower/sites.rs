@@ -132,13 +132,33 @@ impl Asks {
     fn text(self, index: &Index) -> String {
         match self {
             Self::For(what) => what,
-            Self::Call(function) => match index.meaning(&function) {
-                Some(Meaning::Activity(name)) => format!("activity {name}"),
-                Some(Meaning::Durable(..)) => String::new(),
-                // From another crate, say.
-                Some(Meaning::Other) | None => format!("activity {function}?"),
-            },
+            Self::Call(function) => {
+                let mut asks = Vec::new();
+                call(index, &function, true, &mut asks);
+                asks.join("\n")
+            }
             Self::Unknown => String::new(),
         }
+    }
+}
+
+/// The most activities that are told of a durable function.
+const MOST_OF_A_FUNCTION: usize = 8;
+
+/// What a call of `function` asks for. A durable function asks for what it calls, in this order if at all.
+fn call(index: &Index, function: &str, sure: bool, asks: &mut Vec<String>) {
+    let guess = if sure { "" } else { "?" };
+    match index.meaning(function) {
+        Some(Meaning::Activity(name)) => asks.push(format!("activity {name}{guess}")),
+        Some(Meaning::Durable(calls, _)) => {
+            for called in calls {
+                // One that calls itself comes to an end here too.
+                if asks.len() < MOST_OF_A_FUNCTION && called != function {
+                    call(index, called, false, asks);
+                }
+            }
+        }
+        // From another crate, say.
+        Some(Meaning::Other) | None => asks.push(format!("activity {function}?")),
     }
 }

@@ -1,0 +1,218 @@
+//! The histories as they were told, when they were written.
+
+use perennial::history::{
+    ActivityFailure, Decision, History, Migrated, Observation, OpenOperation, SEMANTICS, Started,
+    Unit,
+};
+use perennial::machine::Machine;
+use perennial::value::Value;
+use perennial::{Namespace, RunId, RunKey, Timestamp};
+use serde::Serialize;
+
+use super::workflows;
+
+fn started(workflow: &str, run: &str, input: impl Serialize) -> Started {
+    Started {
+        workflow: workflow.to_owned(),
+        input: Value::encode(&input).unwrap(),
+        semantics: SEMANTICS,
+        artifact: "shop-1".to_owned(),
+        namespace: Namespace::default(),
+        run: RunId::new(run).unwrap(),
+        generation: 1,
+        first_operation: 1,
+        version: None,
+        migrated_from: None,
+    }
+}
+
+fn completed(operation: u64, result: impl Serialize) -> Observation {
+    let result = Value::encode(&result).unwrap();
+    Observation::ActivityCompleted { operation, result }
+}
+
+fn told(started: Started, observations: impl IntoIterator<Item = Observation>) -> History {
+    let definitions = workflows::all();
+    let definition = definitions
+        .iter()
+        .find(|known| known.name == started.workflow)
+        .unwrap();
+    let mut draws = 0_u64;
+    let entropy = Box::new(move || {
+        draws += 1;
+        draws.wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    });
+    let mut machine = Machine::new(*definition, &"shop-1".into(), entropy);
+    let run = RunKey::new(started.namespace.clone(), started.run.clone());
+    let generation = started.generation;
+    let mut at = Timestamp::from_millis(1_700_000_000_000);
+    let mut units: Vec<Unit> = Vec::new();
+    for observation in std::iter::once(Observation::Started(started)).chain(observations) {
+        if let Observation::TimerFired { operation } = &observation {
+            let timers = machine.timers();
+            at = at.max(
+                timers
+                    .iter()
+                    .find(|(number, _)| number == operation)
+                    .unwrap()
+                    .1,
+            );
+        }
+        units.push(machine.observe(observation, at, at).unwrap().unit);
+        at = at + std::time::Duration::from_millis(40);
+    }
+    History {
+        run,
+        generation,
+        units,
+    }
+}
+
+fn everything(run: &str, change: impl FnOnce(&mut Started)) -> History {
+    let order = workflows::Order {
+        id: "A-1 \"ü\"".to_owned(),
+        cents: 1_200,
+        note: None,
+    };
+    let mut started = started("everything", run, order);
+    change(&mut started);
+    let first = started.first_operation;
+    let failed = |at: u64, failure| Observation::ActivityFailed {
+        operation: first + at,
+        failure,
+    };
+    let why = workflows::Declined {
+        why: "no \u{1b}[31mroom".to_owned(),
+    };
+    told(
+        started,
+        [
+            completed(first, "R-1"),
+            Observation::TimerFired {
+                operation: first + 1,
+            },
+            failed(
+                2,
+                ActivityFailure::Rejected {
+                    value: Value::encode(&why).unwrap(),
+                },
+            ),
+            failed(
+                3,
+                ActivityFailure::RetriesExhausted {
+                    last: "refused\n(os error 111)".to_owned(),
+                    attempts: 5,
+                },
+            ),
+            failed(4, ActivityFailure::TimedOut),
+            failed(5, ActivityFailure::Cancelled),
+            failed(
+                6,
+                ActivityFailure::TooLarge {
+                    size: 2_000_000,
+                    limit: 1_048_576,
+                },
+            ),
+            completed(first + 7, 100),
+            Observation::TimerFired {
+                operation: first + 9,
+            },
+            Observation::TimerFired {
+                operation: first + 10,
+            },
+        ],
+    )
+}
+
+/// As software writes it that knows no call sites.
+fn without_sites(mut history: History) -> History {
+    for decision in history
+        .units
+        .iter_mut()
+        .flat_map(|unit| &mut unit.decisions)
+    {
+        match decision {
+            Decision::ActivityScheduled { site, .. }
+            | Decision::TimerStarted { site, .. }
+            | Decision::Recorded { site, .. }
+            | Decision::Marker { site, .. } => *site = None,
+            _ => {}
+        }
+    }
+    history
+}
+
+/// Each with its name.
+pub(crate) fn histories() -> Vec<(&'static str, History)> {
+    let later = |started: &mut Started| {
+        started.generation = 2;
+        started.first_operation = 8;
+        started.version = Some(3);
+        started.namespace = Namespace::new("shop").unwrap();
+        started.migrated_from = Some(RunId::new("order-41").unwrap());
+    };
+    let why = Value::encode(&workflows::Declined {
+        why: "no room".to_owned(),
+    })
+    .unwrap();
+    let rejected = Observation::ActivityFailed {
+        operation: 2,
+        failure: ActivityFailure::Rejected { value: why },
+    };
+    let moved = |unstarted: Option<Started>| Migrated {
+        to: RunId::new("order-42-v2").unwrap(),
+        workflow: "waits_v2".to_owned(),
+        migration: "to_v2".to_owned(),
+        artifact: "shop-2".to_owned(),
+        kept: vec![],
+        stopped: vec![],
+        unstarted: unstarted.map(Box::new),
+    };
+    let kept = Migrated {
+        kept: vec![OpenOperation {
+            operation: 1,
+            name: "ship".to_owned(),
+        }],
+        stopped: vec![2],
+        ..moved(None)
+    };
+    let never = started("waits", "order-47", ());
+    let run = RunKey::new(never.namespace.clone(), never.run.clone());
+    let unstarted = Unit {
+        number: 1,
+        at: Timestamp::from_millis(1_700_000_000_000),
+        observation: Observation::Migrated(moved(Some(never))),
+        decisions: vec![],
+    };
+    vec![
+        ("everything", everything("order-42", |_| {})),
+        ("everything-later-generation", everything("order-43", later)),
+        (
+            "everything-without-sites",
+            without_sites(everything("order-44", |_| {})),
+        ),
+        (
+            "refuses",
+            told(started("refuses", "order-45", 9_u64), [rejected]),
+        ),
+        (
+            "refuses-in-flight",
+            told(started("refuses", "order-46", u64::MAX), []),
+        ),
+        (
+            "migrated",
+            told(
+                started("waits", "order-48", ()),
+                [Observation::Migrated(kept)],
+            ),
+        ),
+        (
+            "migrated-unstarted",
+            History {
+                run,
+                generation: 1,
+                units: vec![unstarted],
+            },
+        ),
+    ]
+}
