@@ -68,6 +68,28 @@ const CASES: &[Case] = &[
             ("cx.random()", "u64::from(cx.uuid().is_nil())"),
         ],
     ),
+    case(
+        "l305_edited",
+        &[(
+            "        Shelf.restock(cx, cents).await?;",
+            "        charge(cx, cents).await?;\n        Shelf.restock(cx, cents).await?;",
+        )],
+    ),
+    case(
+        "l306_marker_gone",
+        &[(
+            "    if cx.patched(\"shelf-first\") {\n        Shelf.restock(cx, cents).await?;\n    }\n",
+            "    Shelf.restock(cx, cents).await?;\n",
+        )],
+    ),
+    Case {
+        name: "l307_retired_again",
+        edits: &[(
+            "    for item in items {",
+            "    if cx.patched(\"review\") {\n        review(cx, total).await?;\n    }\n    for item in items {",
+        )],
+        lock: &[("  charge-card?", "  retired \"review\" 1\n  charge-card?")],
+    },
     Case {
         name: "l309_unreadable",
         edits: &[],
