@@ -43,6 +43,7 @@ use proc_macro::TokenStream;
 /// | option | meaning | if it is left out |
 /// |---|---|---|
 /// | `name = ".."` | the name in histories; keep it when the function is renamed | the function's name |
+/// | `lock = false` | it is not compared with `perennial.lock` | once it is released, a change that runs in flight could not follow does not compile |
 /// | `crate = path` | where the crate `perennial` is | `::perennial` |
 ///
 /// # What it becomes
@@ -123,6 +124,7 @@ pub fn activity(attr: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// | option | meaning | if it is left out |
 /// |---|---|---|
+/// | `lock = false` | it is not compared with `perennial.lock` | as of a workflow |
 /// | `crate = path` | where the crate `perennial` is | `::perennial` |
 #[proc_macro_attribute]
 pub fn durable(attr: TokenStream, item: TokenStream) -> TokenStream {

@@ -5,6 +5,7 @@
 pub mod activities;
 pub mod determinism;
 pub mod errors;
+pub mod lock;
 pub mod planning;
 pub mod running;
 pub mod stores;

@@ -1,7 +1,7 @@
 //! `perennial clippy`: what workflows may not call, in a `clippy.toml`.
 
 use std::fs;
-use std::io::{ErrorKind, Write as _};
+use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -10,6 +10,7 @@ use perennial_codegen::clippy::{self, NotCurrent};
 use serde::Deserialize;
 use toml::{Spanned, Value};
 
+use crate::replace::replace;
 use crate::{AnyError, Outcome};
 
 /// Puts the calls that workflows may not make into clippy.toml, or brings them up to date
@@ -219,22 +220,6 @@ fn checked(old: &str, new: String) -> Result<String, String> {
         "the entries cannot be put into it without a change of something else; it was left alone"
             .to_owned(),
     )
-}
-
-/// Writes the file beside its place, and puts it there in one step.
-fn replace(path: &Path, text: &str) -> std::io::Result<()> {
-    // One that is a link stays a link.
-    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(".new");
-    let new = path.with_file_name(name);
-    let mut file = fs::File::create(&new)?;
-    file.write_all(text.as_bytes())?;
-    if let Ok(old) = fs::metadata(&path) {
-        file.set_permissions(old.permissions())?;
-    }
-    file.sync_all()?;
-    fs::rename(new, path)
 }
 
 /// The table of the manifest beside it in which it has to be said that all else may call what it likes; `None` where

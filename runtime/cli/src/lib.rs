@@ -1,10 +1,13 @@
 //! The command `perennial`, as a function: what can be done without the program whose runs are kept. See
-//! *Backup and upkeep* and *Determinism* in the book.
+//! *Backup and upkeep*, *Determinism* and *The lock* in the book.
 
 #![warn(missing_docs)]
 
 mod clippy;
+mod lock;
+mod replace;
 mod store;
+mod workspace;
 
 use std::error::Error;
 use std::ffi::OsString;
@@ -28,6 +31,7 @@ enum Command {
     #[command(subcommand)]
     Store(store::Command),
     Clippy(clippy::Command),
+    Lock(lock::Command),
 }
 
 type AnyError = Box<dyn Error>;
@@ -73,6 +77,7 @@ pub fn call(
     let result = match command {
         Command::Store(command) => command.run(),
         Command::Clippy(command) => command.run(),
+        Command::Lock(command) => command.run(),
     };
     match result {
         Ok((text, outcome)) => {

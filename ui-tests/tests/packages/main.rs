@@ -8,6 +8,7 @@
 
 mod docs;
 mod lints;
+mod locks;
 mod mistakes;
 mod names;
 mod project;

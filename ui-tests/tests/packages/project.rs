@@ -137,6 +137,33 @@ impl Project {
         found
     }
 
+    /// What the compiler said of each package, as it shows it.
+    pub(crate) fn rendered(&self, cargo: &[&str]) -> Vec<(String, String)> {
+        let output = self.cargo(&[cargo, &["--keep-going", "--message-format", "json"]].concat());
+        let mut found = Vec::new();
+        for line in String::from_utf8(output.stdout).unwrap().lines() {
+            let said: Value = serde_json::from_str(line).unwrap();
+            let package = said["manifest_path"].as_str().and_then(|path| {
+                let folder = Path::new(path).parent()?.file_name()?;
+                Some(folder.to_string_lossy().into_owned())
+            });
+            if let Some(package) = package
+                && self.packages.contains(&package)
+                && let Some(text) = said["message"]["rendered"].as_str()
+                // Not what it counts at the end.
+                && said["message"]["spans"].as_array().is_some_and(|spans| !spans.is_empty())
+            {
+                found.push((package, text.to_owned()));
+            }
+        }
+        assert!(
+            !found.is_empty(),
+            "nothing was said, not even what should be:\n{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        found
+    }
+
     /// Runs `cargo` over all packages.
     pub(crate) fn cargo(&self, arguments: &[&str]) -> Output {
         let packages: Vec<String> = self
@@ -160,6 +187,7 @@ impl Project {
             .arg(target())
             .current_dir(&self.folder)
             .env_remove("RUSTFLAGS")
+            .env_remove("PERENNIAL_LOCK")
             .output()
             .unwrap()
     }
@@ -222,7 +250,7 @@ pub(crate) fn sdk() -> PathBuf {
     repository().join("sdk")
 }
 
-fn repository() -> &'static Path {
+pub(crate) fn repository() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
 

@@ -1,4 +1,5 @@
-//! The compiler's errors that the book shows are those of the ui tests, word for word.
+//! The compiler's errors that the book shows are those of the ui tests, word for word. Those about the lock are made
+//! of packages that have one.
 
 use std::fs;
 
@@ -31,10 +32,11 @@ fn compile_errors_are_those_of_the_ui_tests() {
         let path = entry.unwrap().path();
         let name = path.file_stem().unwrap().to_str().unwrap();
         let test = name.split("--").next().unwrap();
-        let stderr = root()
-            .join("ui-tests/fail")
-            .join(test)
-            .with_extension("stderr");
+        let stderr = ["ui-tests/fail", "ui-tests/lock"]
+            .map(|folder| root().join(folder).join(test).with_extension("stderr"))
+            .into_iter()
+            .find(|path| path.exists())
+            .unwrap_or_else(|| panic!("there is no ui test {test}"));
         let stderr = fs::read_to_string(&stderr).unwrap();
         let shown = fs::read_to_string(&path).unwrap();
         let headline = shown.lines().next().unwrap();

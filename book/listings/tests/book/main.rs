@@ -9,6 +9,7 @@ mod clippy;
 mod compile_errors;
 mod errors;
 mod first_workflow;
+mod lock;
 mod pages;
 mod planning;
 mod readme;

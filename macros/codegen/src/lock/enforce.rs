@@ -81,6 +81,7 @@ pub(crate) fn enforce(function: &Annotated<'_>, errors: &mut Errors) -> Enforced
         enforced.structure = shape.text();
     }
     if let (Some(lock), Some((own, key, missing))) = (lock, own) {
+        let is_here = matches!(own, Own::Here(..));
         if let Some(key) = key {
             if let Some(section) = lock.functions.get(&key) {
                 for difference in compare(&key, section, &shape) {
@@ -98,7 +99,7 @@ pub(crate) fn enforce(function: &Annotated<'_>, errors: &mut Errors) -> Enforced
             );
             enforced.warn(Place::at(place), &text);
         }
-        if !missing.is_empty() && first(&MISSING) {
+        if is_here && !missing.is_empty() && first(&MISSING) {
             for name in missing {
                 errors.at(Span::call_site(), not_there(&name));
             }
@@ -270,7 +271,6 @@ impl Enforced {
                 #[allow(non_upper_case_globals, dead_code)]
                 #[deprecated(note = #text)]
                 const perennial_lock: () = ();
-                #[warn(deprecated)]
                 const _: () = #used;
             };
         });

@@ -474,16 +474,18 @@ impl Search<'_> {
             return;
         }
         let context = context_of(kind, signature);
-        if kind == Kind::Durable && context.is_none() {
-            // Whatever it does, it does without the history.
-            return;
-        }
         let names = self.index.names_at(self.path, line);
         let surroundings = Surroundings {
             index: self.index,
             names: &names,
         };
         let shape = Shape::of(signature, body, context, &surroundings, true);
+        let structure = shape.text();
+        let is_pure = signature.asyncness.is_none() && context.is_none() && structure.is_empty();
+        if kind == Kind::Durable && is_pure {
+            // Whatever it does, it does without the history.
+            return;
+        }
         let name = match kind {
             Kind::Workflow => options.name.unwrap_or(name),
             Kind::Durable => durable_name(self.path, &declared.path),
@@ -492,7 +494,7 @@ impl Search<'_> {
             key: Key { kind, name },
             file: self.path.to_owned(),
             line,
-            structure: shape.text(),
+            structure,
             shape,
             text: self.text.clone(),
         });

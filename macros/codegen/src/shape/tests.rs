@@ -57,6 +57,7 @@ fn each_form_has_its_lines() {
         "let f = |n| async move { ship(cx, n).await }; f(1).await; f(2).await; let d = pick(cx, 3); self.helper(cx).await; let Ok(x) = other(cx).await else { return Ok(1) };",
         "if a(cx).await? && b(cx).await? { c(cx).await; } 'outer: loop { for x in y { if z { s(cx).await; break 'outer } } }",
         "let (a, b) = (charge(cx), ship(cx)); b.await?; a.await; let c: Call = if x { charge(cx) } else { ship(cx) }; c.await",
+        "twice(cx, |cx| charge(cx, 1)).await?; let c = &self.cx; let a = ship(c); a.await; self.cx.sleep(d).await; handed(cx, f).await",
         "retry!(charge(cx)); assert!(charge(cx).await.is_ok()); if matches!(ship(cx).await, Err(_)) { return Ok(1) } vec![a(cx).await, b(cx).await]",
         "let mut timer = cx.sleep(d); loop { select! { _ = &mut timer => break, m = set.next() => handle(cx, m).await? } }",
     ] {

@@ -19,6 +19,8 @@ pub(super) struct Variable {
 
 impl Walk<'_> {
     pub(super) fn declare(&mut self, name: String, value: Value, origin: String, is_context: bool) {
+        // Whatever has the context's name is taken for one, as a closure's own: `|cx| charge(cx, 1)`.
+        let is_context = is_context || self.context.as_ref() == Some(&name);
         self.variables.push(Variable {
             name,
             value,
@@ -84,6 +86,8 @@ impl Walk<'_> {
             Expr::MethodCall(call) => {
                 call.method == "clone" && call.args.is_empty() && self.is_context(&call.receiver)
             }
+            // `self.cx`
+            Expr::Field(field) => matches!(&field.member, syn::Member::Named(name) if name == "cx"),
             other => self
                 .variable_of(other)
                 .is_some_and(|known| known.is_context),

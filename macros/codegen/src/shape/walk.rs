@@ -21,6 +21,7 @@ pub(super) fn walk(
     let mut walk = Walk {
         surroundings,
         with_flow,
+        context: context.clone(),
         frames: vec![Vec::new()],
         operations: Vec::new(),
         variables: Vec::new(),
@@ -51,6 +52,8 @@ pub(super) fn walk(
 /// One function that is being looked at.
 pub(super) struct Walk<'a> {
     pub(super) surroundings: &'a Surroundings<'a>,
+    /// What the function calls its context.
+    pub(super) context: Option<String>,
     /// Conditions are looked at too.
     pub(super) with_flow: bool,
     /// What has been found in the blocks around, the nearest last.

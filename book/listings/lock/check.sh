@@ -1,0 +1,1 @@
+perennial lock --check

@@ -1,0 +1,1 @@
+PERENNIAL_LOCK=off cargo check

@@ -1,0 +1,2 @@
+#[workflow(lock = false)]
+#[durable(lock = false)]

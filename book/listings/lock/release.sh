@@ -1,0 +1,2 @@
+perennial lock
+git diff --exit-code perennial.lock
