@@ -87,12 +87,10 @@ pub async fn delivery(cx: &Cx, order: Order) -> Result<usize, Error> {
 // return: nothing is sent = replay H206
 // - let sent = way.await?;
 // + if order.skus.len() == 2 { return Ok(0); } let sent = way.await?;
-// refactor: without a box = harmless
-// - let way: BoxDurable<'_, _> = if
+// refactor: the condition has a name = harmless
+// - let way: BoxDurable<'_, _> = if order.skus.len() < 3 {
 // + let few = order.skus.len() < 3;
-// + let way: BoxDurable<'_, _> = if
-// - if order.skus.len() < 3 {
-// + if few {
+// + let way: BoxDurable<'_, _> = if few {
 // refactor: the halves by index = harmless
 // - let (left, right) = skus.split_at(skus.len() / 2);
 // + let half = skus.len() / 2; let (left, right) = (&skus[..half], &skus[half..]);

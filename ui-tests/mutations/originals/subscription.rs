@@ -105,7 +105,7 @@ pub async fn subscription(cx: &Cx, order: Order) -> Result<u32, Error> {
 // + Result<String, Error>
 // - Ok(months) }
 // + Ok(months.to_string()) }
-// refactor: sleep in place of sleep_until = lock L304
+// kind: sleep in place of sleep_until, which histories do not tell apart = lock L304
 // - cx.sleep_until(begin + days(14)).await?;
 // + cx.sleep(days(14)).await?;
 // refactor: another day = harmless

@@ -2,19 +2,32 @@
 
 use std::ops::Range;
 
-/// `text` with `new` in the place of `old`, which has to be there once. Spaces and lines are all the same.
-pub(super) fn replaced(text: &str, old: &str, new: &str) -> Result<String, String> {
-    let old = old.trim();
-    let mut places = text
-        .char_indices()
-        .filter_map(|(at, _)| found(text, at, old));
+/// `text` with the second of each pair in the place of the first one, which has to be there once. Spaces and lines
+/// are all the same.
+pub(super) fn replaced(text: &str, pairs: &[(String, String)]) -> Result<String, String> {
+    let mut edits = Vec::new();
+    for (old, new) in pairs {
+        edits.push((place(text, old.trim())?, new.trim()));
+    }
+    edits.sort_by_key(|(place, _)| place.start);
+    let (mut edited, mut done) = (String::new(), 0);
+    for (place, new) in edits {
+        let before = text.get(done..place.start);
+        edited.push_str(before.ok_or("two of its pairs are about the same code")?);
+        edited.push_str(new);
+        done = place.end;
+    }
+    Ok(edited + &text[done..])
+}
+
+fn place(text: &str, code: &str) -> Result<Range<usize>, String> {
+    let places = text.char_indices();
+    let mut places = places.filter_map(|(at, _)| found(text, at, code));
     match (places.next(), places.next()) {
-        (Some(Range { start, end }), None) => {
-            Ok(format!("{}{}{}", &text[..start], new.trim(), &text[end..]))
-        }
-        (None, _) => Err(format!("the source has no `{old}`")),
+        (Some(place), None) => Ok(place),
+        (None, _) => Err(format!("the source has no `{code}`")),
         (Some(_), Some(_)) => Err(format!(
-            "the source has `{old}` more than once; add of what stands around it"
+            "the source has `{code}` more than once; add of what stands around it"
         )),
     }
 }
@@ -38,19 +51,31 @@ fn found(text: &str, begin: usize, code: &str) -> Option<Range<usize>> {
 mod tests {
     use super::*;
 
+    fn one(text: &str, old: &str, new: &str) -> Result<String, String> {
+        replaced(text, &[(old.to_owned(), new.to_owned())])
+    }
+
     #[test]
     fn spaces_are_all_the_same() {
         let text = "a(b,\n    c);\nd();";
-        assert_eq!(replaced(text, "a(b, c);", "e();"), Ok("e();\nd();".into()));
+        assert_eq!(one(text, "a(b, c);", "e();"), Ok("e();\nd();".into()));
         assert_eq!(
-            replaced(text, "c);\nd", "c); e(); d").unwrap_or_default(),
-            "a(b,\n    c); e(); d();"
+            one(text, "c);\nd", "c); e(); d"),
+            Ok("a(b,\n    c); e(); d();".into())
         );
     }
 
     #[test]
     fn code_is_there_once() {
-        assert!(replaced("a a", "b", "c").is_err());
-        assert!(replaced("a a", "a", "c").is_err());
+        assert!(one("a a", "b", "c").is_err());
+        assert!(one("a a", "a", "c").is_err());
+    }
+
+    #[test]
+    fn pairs_are_about_the_text_as_it_was() {
+        let pair = |old: &str, new: &str| (old.to_owned(), new.to_owned());
+        let swapped = replaced("a b", &[pair("b", "a"), pair("a", "b")]);
+        assert_eq!(swapped, Ok("b a".into()));
+        assert!(replaced("a b c", &[pair("a b", "d"), pair("b c", "e")]).is_err());
     }
 }

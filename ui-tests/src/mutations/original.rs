@@ -215,14 +215,10 @@ fn mutation(said: &str, pairs: &[(String, String)], source: &str) -> Result<Muta
     if pairs.is_empty() {
         return Err("it has no code: `- before` and `+ after`".to_owned());
     }
-    let mut mutated = source.to_owned();
-    for (old, new) in pairs {
-        mutated = replaced(&mutated, old, new)?;
-    }
     Ok(Mutation {
         kind: kind.trim().to_owned(),
         title: title.trim().to_owned(),
-        source: mutated,
+        source: replaced(source, pairs)?,
         expected: expected.parse()?,
     })
 }
