@@ -25,8 +25,8 @@ pub mod store;
 
 pub use builder::{Builder, IntoStore, StartupError, StoreSource};
 pub use client::{
-    Client, List, RunHandle, RunHistory, RunInfo, RunPage, RunState, Start, Unblocked,
-    generate_run_id,
+    BlockedCount, Client, List, RunHandle, RunHistory, RunInfo, RunPage, RunState, Start,
+    Unblocked, generate_run_id,
 };
 pub use clock::{Clock, SystemClock};
 pub use engine::Reuse;

@@ -60,7 +60,8 @@ impl List {
         self
     }
 
-    /// Only runs that are blocked (`true`), or only those that are not.
+    /// Only runs that are blocked (`true`), or only those that are not. Blocked ones stand in an index, so that
+    /// they are found without a look at the others.
     pub fn blocked(mut self, blocked: bool) -> Self {
         self.query.blocked = Some(blocked);
         self
@@ -108,10 +109,16 @@ impl List {
                 .filter(|_| page.more)
                 .map(|(id, _)| id.to_string());
             let runs = page.runs.into_iter().map(|(id, head)| {
-                RunInfo::new(RunKey::new(query.namespace.clone(), id), head, Vec::new())
+                let run = RunKey::new(query.namespace.clone(), id);
+                let errors = if head.blocked {
+                    shared.store.blocked(&run)?
+                } else {
+                    Vec::new()
+                };
+                Ok(RunInfo::new(run, head, errors))
             });
             Ok(RunPage {
-                runs: runs.collect(),
+                runs: runs.collect::<Result<_, ReadError>>()?,
                 next,
             })
         })

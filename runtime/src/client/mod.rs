@@ -1,5 +1,6 @@
 //! Starting runs and asking about them.
 
+mod count;
 mod export;
 mod list;
 mod migrate;
@@ -15,6 +16,7 @@ use perennial::value::Value;
 use perennial::{InvalidId, Namespace, RunId, RunKey, Timestamp, Workflow, WorkflowFn};
 use serde::Serialize;
 
+pub use count::BlockedCount;
 pub use list::{List, RunPage};
 pub use run::RunHandle;
 pub use start::{Start, generate_run_id};
@@ -173,6 +175,16 @@ impl Client {
         unblock::unblock(&self.shared, run).await
     }
 
+    /// How many runs of the namespace are blocked, by workflow and code. It takes a look at each of them, and at
+    /// no other run.
+    ///
+    /// # Errors
+    ///
+    /// [`ReadError::Unavailable`].
+    pub async fn count_blocked(&self) -> Result<BlockedCount, ReadError> {
+        count::blocked(&self.shared, self.namespace.clone()).await
+    }
+
     /// The programs that have had the store open, and what each of them could run, the newest first: at most
     /// [`MAX_PROGRAMS`](crate::store::MAX_PROGRAMS).
     ///
@@ -222,7 +234,7 @@ pub enum RunState {
     Running,
     /// No program that has tried could go on with it.
     Blocked {
-        /// Why, by program. Empty in lists.
+        /// Why, by program.
         errors: Vec<BlockedRecord>,
     },
     /// It returned a result.

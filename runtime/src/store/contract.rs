@@ -119,6 +119,17 @@ pub trait Store: Send + Sync + fmt::Debug + 'static {
     /// When something that is stored cannot be read.
     fn load(&self, run: &RunKey) -> Result<Option<Loaded>, StoreError>;
 
+    /// The blocked records of a run, in the order of their artifacts; none where it is not blocked, or is not
+    /// there.
+    ///
+    /// # Errors
+    ///
+    /// When something that is stored cannot be read.
+    fn blocked(&self, run: &RunKey) -> Result<Vec<BlockedRecord>, StoreError> {
+        let loaded = self.load(run)?;
+        Ok(loaded.map(|loaded| loaded.blocked).unwrap_or_default())
+    }
+
     /// At most `limit` units of a generation, from the one on that holds event number `from`. Nothing of
     /// generations that were purged: those before [`Head::kept_from`].
     ///
@@ -525,7 +536,8 @@ pub struct ListQuery {
     pub workflow: Option<String>,
     /// Only runs that stand like this.
     pub status: Option<Status>,
-    /// Only runs that are blocked, or only those that are not.
+    /// Only runs that are blocked, or only those that are not. One that has finished is not, whatever records it
+    /// has.
     pub blocked: Option<bool>,
     /// Only runs whose ids begin like this.
     pub prefix: String,

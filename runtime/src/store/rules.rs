@@ -301,6 +301,11 @@ pub(super) fn has_work(head: &Head, tasks: bool, queue: bool) -> bool {
     tasks || (!head.status.is_finished() && (queue || head.blocked))
 }
 
+/// Whether a run waits for a program that can go on with it.
+pub(super) fn is_blocked(head: &Head) -> bool {
+    head.blocked && !head.status.is_finished()
+}
+
 /// Whether a run belongs to what is asked for, apart from its namespace and where the page begins.
 pub(super) fn is_listed(query: &ListQuery, id: &RunId, head: &Head) -> bool {
     id.as_str().starts_with(&query.prefix)
@@ -309,7 +314,9 @@ pub(super) fn is_listed(query: &ListQuery, id: &RunId, head: &Head) -> bool {
             .as_ref()
             .is_none_or(|workflow| *workflow == head.workflow)
         && query.status.is_none_or(|status| status == head.status)
-        && query.blocked.is_none_or(|blocked| blocked == head.blocked)
+        && query
+            .blocked
+            .is_none_or(|blocked| blocked == is_blocked(head))
 }
 
 /// A page of a history, from `units` as they are stored: the one with the greatest number that is at most

@@ -97,3 +97,58 @@ pub fn a_large_record_comes_and_goes(factory: Factory<'_>) {
     });
     assert!(run.load().blocked.is_empty());
 }
+
+/// In pages and by their names; others are not among them, whatever they have to do.
+pub fn blocked_runs_are_listed_apart(factory: Factory<'_>) {
+    let scene = Scene::new(factory);
+    let error = record("one", "changed");
+    for name in ["a-1", "a-2", "a-3", "b-1", "b-2"] {
+        scene.begin(name).commit(put(&error));
+    }
+    scene.begin_in("other", "a-4").commit(put(&error));
+    let mut busy = scene.begin("a-15");
+    ok(busy.deliver(1));
+    busy.grow(1);
+    scene.begin("b-0");
+    let list = |prefix: &str, after: Option<&str>, limit| {
+        let page = ok(scene.store.list(&ListQuery {
+            blocked: Some(true),
+            prefix: prefix.into(),
+            after: after.map(|id| super::scene::key(id).id),
+            limit,
+            ..ListQuery::default()
+        }));
+        let ids: Vec<_> = page.runs.iter().map(|(id, _)| id.to_string()).collect();
+        (ids, page.more)
+    };
+    let ids = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>();
+    assert_eq!(list("", None, 2), (ids(&["a-1", "a-2"]), true));
+    assert_eq!(
+        list("", Some("a-2"), 3),
+        (ids(&["a-3", "b-1", "b-2"]), false)
+    );
+    assert_eq!(list("a-", None, 9), (ids(&["a-1", "a-2", "a-3"]), false));
+    assert_eq!(list("b-", Some("a-15"), 1), (ids(&["b-1"]), true));
+    assert_eq!(list("c", None, 9), (ids(&[]), false));
+    let run = super::scene::key("a-1");
+    assert_eq!(ok(scene.store.blocked(&run)), [error]);
+    assert!(ok(scene.store.blocked(&busy.key)).is_empty());
+    assert!(ok(scene.store.blocked(&super::scene::key("nobody"))).is_empty());
+}
+
+/// Its records say nothing any more.
+pub fn a_run_that_has_ended_is_not_blocked(factory: Factory<'_>) {
+    let scene = Scene::new(factory);
+    let mut run = scene.begin("order-42");
+    run.commit(put(&record("one", "changed")));
+    run.end();
+    let list = |blocked| {
+        let query = ListQuery {
+            blocked: Some(blocked),
+            limit: 9,
+            ..ListQuery::default()
+        };
+        ok(scene.store.list(&query)).runs.len()
+    };
+    assert_eq!((list(true), list(false)), (0, 1));
+}

@@ -99,7 +99,8 @@ macro_rules! store_conformance {
             timers: timers_are_due_in_their_order, due_timers_come_in_pages, a_timer_is_replaced_and_removed,
                 many_timers_of_one_run_are_kept;
             blocked: a_blocked_record_stands_until_it_is_cleared, a_new_record_takes_the_place_of_the_old,
-                a_next_generation_is_not_blocked, a_large_record_comes_and_goes;
+                a_next_generation_is_not_blocked, a_large_record_comes_and_goes,
+                blocked_runs_are_listed_apart, a_run_that_has_ended_is_not_blocked;
             claim: a_claim_raises_the_fence, owners_are_told_apart, runs_with_something_to_do_are_claimable,
                 a_run_that_only_waits_for_time_is_not, unfit_runs_are_left_out, claimable_runs_come_in_pages,
                 an_ended_run_is_claimable_for_its_tasks_alone;

@@ -11,8 +11,8 @@ use perennial::{Namespace, RunId, RunKey, Timestamp};
 
 use super::acks::{answer, deliver};
 use super::contract::{
-    Ack, AttemptRecord, Changes, Commit, Create, Created, Deliver, DueTimer, Head, ListQuery,
-    Loaded, Owner, Page, Store,
+    Ack, AttemptRecord, BlockedRecord, Changes, Commit, Create, Created, Deliver, DueTimer, Head,
+    ListQuery, Loaded, Owner, Page, Store,
 };
 use super::migrate::Migrate;
 use super::program::ProgramRecord;
@@ -251,6 +251,15 @@ impl Store for MemoryStore {
                 queue: run.queue.values().cloned().collect(),
                 blocked: run.blocked.values().cloned().collect(),
             }))
+        })
+    }
+
+    fn blocked(&self, run: &RunKey) -> Result<Vec<BlockedRecord>, StoreError> {
+        self.read(|kept| {
+            let run = kept.runs.get(run).filter(|run| run.head.purged.is_none());
+            Ok(run
+                .map(|run| run.blocked.values().cloned().collect())
+                .unwrap_or_default())
         })
     }
 

@@ -26,6 +26,7 @@
 //! it. A store belongs to one process at a time.
 
 mod apply;
+mod blocked;
 mod cache;
 mod check;
 mod compact;
@@ -83,8 +84,8 @@ pub use verify::Report;
 
 use super::StoreError;
 use super::contract::{
-    Ack, AttemptRecord, Commit, Create, Created, Deliver, DueTimer, Head, ListQuery, Loaded, Owner,
-    Page, Store,
+    Ack, AttemptRecord, BlockedRecord, Commit, Create, Created, Deliver, DueTimer, Head, ListQuery,
+    Loaded, Owner, Page, Store,
 };
 use super::migrate::Migrate;
 use super::program::ProgramRecord;
@@ -391,6 +392,10 @@ impl Store for SledStore {
         self.shared.overlay.read(|view| read::load(view, run))
     }
 
+    fn blocked(&self, run: &RunKey) -> Result<Vec<BlockedRecord>, StoreError> {
+        self.shared.overlay.read(|view| blocked::records(view, run))
+    }
+
     fn history(
         &self,
         run: &RunKey,
@@ -475,11 +480,21 @@ impl Store for SledStore {
 
     fn list(&self, query: &ListQuery) -> Result<Page, StoreError> {
         let mut page = Page::default();
-        let mut from = Some(read::list_start(query));
+        let blocked = query.blocked == Some(true);
+        let start = if blocked {
+            blocked::start(query)
+        } else {
+            read::list_start(query)
+        };
+        let mut from = Some(start);
         while from.is_some() {
-            self.shared
-                .overlay
-                .read(|view| read::list(view, query, &mut from, &mut page))?;
+            self.shared.overlay.read(|view| {
+                if blocked {
+                    blocked::list(view, query, &mut from, &mut page)
+                } else {
+                    read::list(view, query, &mut from, &mut page)
+                }
+            })?;
         }
         Ok(page)
     }

@@ -153,7 +153,7 @@ pub(super) fn load(view: &View<'_>, run: &RunKey) -> Result<Option<Loaded>, Stor
     }))
 }
 
-fn blocked(view: &View<'_>, run: &RunKey) -> Result<Vec<BlockedRecord>, StoreError> {
+pub(super) fn blocked(view: &View<'_>, run: &RunKey) -> Result<Vec<BlockedRecord>, StoreError> {
     let mut found = Vec::new();
     for entry in view.prefix(&keys::all(keys::BLOCKED, run)) {
         let place = || format!("a blocked record of run {run}");
