@@ -54,7 +54,6 @@ mod released {
             0 => amount,
             1 => add(cx, amount, 1).await?,
             2 => add(cx, amount, 2).await?,
-            0 => amount,
         };
         Ok(amount + checked(cx).await?)
     }
@@ -144,7 +143,6 @@ mod next {
         let amount = match cx.version("rounding", 0..=1) {
             0 => amount,
             1 => add(cx, amount, 1).await?,
-            0 => amount,
         };
         Ok(amount + checked(cx).await?)
     }
