@@ -10,8 +10,7 @@ pub async fn charge(_acx: &ActivityCx, cents: u64) -> Result<u64, Failure> {
 
 /// Ships.
 #[activity(idempotent)]
-pub async fn ship(_acx: &ActivityCx, item: u64) -> Result<(), Failure> {
-    drop(item);
+pub async fn ship(_acx: &ActivityCx, _item: u64) -> Result<(), Failure> {
     Ok(())
 }
 
@@ -74,6 +73,7 @@ mod tests {
     use perennial::prelude::*;
 
     /// Not the one that is released.
+    #[allow(dead_code)]
     #[workflow]
     pub async fn fulfil(cx: &Cx) -> Result<(), Error> {
         cx.sleep(days(9)).await?;

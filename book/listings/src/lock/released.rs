@@ -10,8 +10,7 @@ pub async fn charge(_acx: &ActivityCx, cents: u64) -> Result<u64, Failure> {
 
 /// Sends one item.
 #[activity(idempotent)]
-pub async fn ship(_acx: &ActivityCx, item: u64) -> Result<(), Failure> {
-    drop(item);
+pub async fn ship(_acx: &ActivityCx, _item: u64) -> Result<(), Failure> {
     Ok(())
 }
 

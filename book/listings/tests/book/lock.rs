@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::texts::{assert_text, listings};
+use crate::texts::{assert_text, book, listings};
 
 fn listing(name: &str) -> String {
     fs::read_to_string(listings().join(name)).unwrap()
@@ -57,4 +57,14 @@ fn a_release_a_change_and_the_next_release() {
         &terminal(folder, "lock/accept.sh"),
     );
     assert!(lock().contains("\n  retired \"fraud-check\" 1\n"));
+}
+
+/// The errors name it.
+#[test]
+fn each_code_has_its_place() {
+    let page = fs::read_to_string(book().join("src/lock.md")).unwrap();
+    for code in 301..=310 {
+        let heading = format!("### L{code}");
+        assert!(page.lines().any(|line| line == heading), "{heading}");
+    }
 }

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::quote;
 use syn::Signature;
 use syn::ext::IdentExt;
 
@@ -265,13 +265,14 @@ impl Enforced {
 
     /// On stable, the use of something deprecated is the only warning that a macro can give.
     fn warn(&mut self, place: Place, text: &str) {
-        let used = quote_spanned!(place.first.resolved_at(Span::call_site())=> perennial_lock);
+        // Both with the place of the user's token, or it would be said that it originates in a macro.
+        let name = Ident::new("perennial_lock", place.first);
         self.items.extend(quote! {
             const _: () = {
-                #[allow(non_upper_case_globals, dead_code)]
+                #[allow(non_upper_case_globals)]
                 #[deprecated(note = #text)]
-                const perennial_lock: () = ();
-                const _: () = #used;
+                const #name: () = ();
+                const _: () = #name;
             };
         });
     }

@@ -13,7 +13,7 @@ pub(super) fn text(code: &str, headline: &str, lines: &str, helps: &[String]) ->
     for help in helps {
         text.push_str(&format!("help: {help}\n"));
     }
-    text + &format!("see: lock#{code} in the book")
+    text + &format!("see: lock#{} in the book", code.to_lowercase())
 }
 
 /// Lines that only say how others are nested.

@@ -2,12 +2,11 @@
 
 use proc_macro2::Span;
 use quote::ToTokens;
-use syn::spanned::Spanned;
 use syn::{Expr, ExprIf, ExprMatch, Pat, Stmt};
 
 use super::operations::Value;
 use super::walk::Walk;
-use super::{Arm, Control, Marker, Node, Numbering, Place};
+use super::{Arm, Control, Marker, Node, Numbering, Place, first_span};
 use crate::markers::{MarkerCall, marker_call, number};
 
 /// So many arms are made of `_` in a marker's `match` at most.
@@ -101,7 +100,7 @@ impl Walk<'_> {
             (otherwise, then)
         };
         let place = Place {
-            first: branch.cond.span(),
+            first: first_span(&branch.cond),
             last: last_span(&branch.cond),
         };
         self.version(form, id, vec![(0, old), (1, new)], place);
@@ -226,7 +225,7 @@ impl Walk<'_> {
         }
         found.sort_by_key(|(number, _)| *number);
         let place = Place {
-            first: matched.expr.span(),
+            first: first_span(&matched.expr),
             last: last_span(&matched.expr),
         };
         self.version(form, id, found, place);
@@ -266,5 +265,5 @@ fn unnested(expr: &Expr) -> &Expr {
 /// Where the last token stands.
 fn last_span(expr: &Expr) -> Span {
     let last = expr.to_token_stream().into_iter().last();
-    last.map_or_else(|| expr.span(), |token| token.span())
+    last.map_or_else(|| first_span(expr), |token| token.span())
 }

@@ -1,14 +1,13 @@
 //! Calls: where futures are made, and where the context decides.
 
 use syn::ext::IdentExt;
-use syn::spanned::Spanned;
 use syn::{Expr, ExprCall, ExprMethodCall};
 
 use super::operations::{
     COLLECTING, DECISIONS, HARMLESS, Operation, Value, is_join_all, last_segment, literal_text,
 };
 use super::walk::Walk;
-use super::{Arm, Control, Node, Numbering, Place};
+use super::{Arm, Control, Node, Numbering, Place, first_span};
 use crate::markers::marker_call;
 
 impl Walk<'_> {
@@ -19,7 +18,7 @@ impl Walk<'_> {
         if value.held.is_empty() {
             taken.push(Node::Step {
                 label: self.nameless(arm),
-                place: Place::at(arm.span()),
+                place: Place::at(first_span(arm)),
             });
         }
         nodes.append(&mut taken);
@@ -27,7 +26,7 @@ impl Walk<'_> {
     }
 
     pub(super) fn call(&mut self, call: &ExprCall) -> Value {
-        let place = Place::at(call.func.span());
+        let place = Place::at(first_span(&call.func));
         if self.hands_over_context(call.args.iter()) {
             self.exprs(&call.args);
             return match last_segment(&call.func) {
@@ -72,7 +71,7 @@ impl Walk<'_> {
 
     pub(super) fn method_call(&mut self, call: &ExprMethodCall) -> Value {
         let place = Place {
-            first: call.receiver.span(),
+            first: first_span(&call.receiver),
             last: call.method.span(),
         };
         let method = call.method.unraw().to_string();

@@ -53,7 +53,9 @@ mod variables;
 mod walk;
 
 use proc_macro2::{Ident, Span};
-use syn::{Block, FnArg, Pat, Signature};
+use quote::ToTokens;
+use syn::spanned::Spanned;
+use syn::{Block, Expr, FnArg, Pat, Signature};
 
 pub(crate) use self::lines::{Known, Line, Projected, UnknownMarker};
 use crate::expand::durable_context;
@@ -87,6 +89,32 @@ impl Place {
         Place {
             first: span,
             last: span,
+        }
+    }
+}
+
+/// Where the first token of an expression stands. To ask syn for it is to make tokens of all of it.
+fn first_span(expr: &Expr) -> Span {
+    match expr {
+        Expr::Path(path) if path.qself.is_none() && path.path.leading_colon.is_none() => path
+            .path
+            .segments
+            .first()
+            .map_or_else(|| path.span(), |first| first.ident.span()),
+        Expr::MethodCall(call) => first_span(&call.receiver),
+        Expr::Call(call) => first_span(&call.func),
+        Expr::Field(field) => first_span(&field.base),
+        Expr::Await(awaited) => first_span(&awaited.base),
+        Expr::Try(tried) => first_span(&tried.expr),
+        Expr::Paren(inner) => inner.paren_token.span.open(),
+        Expr::Reference(inner) => inner.and_token.span,
+        Expr::Async(block) => block.async_token.span,
+        Expr::Binary(binary) => first_span(&binary.left),
+        Expr::Block(block) if block.label.is_none() => block.block.brace_token.span.open(),
+        Expr::Lit(literal) => literal.lit.span(),
+        other => {
+            let first = other.to_token_stream().into_iter().next();
+            first.map_or_else(Span::call_site, |token| token.span())
         }
     }
 }

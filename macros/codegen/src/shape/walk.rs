@@ -2,13 +2,14 @@
 
 use proc_macro2::Ident;
 use syn::ext::IdentExt;
-use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{Block, Expr, FnArg, Lifetime, Local, Pat, Signature, Stmt};
 
 use super::operations::{Operation, Value};
 use super::variables::Variable;
-use super::{Arm, Control, Marker, Node, Numbering, Place, Shape, Surroundings, Weight};
+use super::{
+    Arm, Control, Marker, Node, Numbering, Place, Shape, Surroundings, Weight, first_span,
+};
 
 pub(super) fn walk(
     signature: &Signature,
@@ -291,7 +292,7 @@ impl Walk<'_> {
                 });
                 self.on_awaited = outer;
                 self.loops = loops;
-                let place = Place::at(closure.span());
+                let place = Place::at(first_span(&closure.body));
                 self.single("closure", nodes, String::new(), place);
                 value.inside()
             }
@@ -363,7 +364,7 @@ impl Walk<'_> {
                 self.frames.push(Vec::new());
                 let right = self.expr(&binary.right);
                 let nodes = self.frames.pop().unwrap_or_default();
-                let place = Place::at(binary.right.span());
+                let place = Place::at(first_span(&binary.right));
                 self.single(header, nodes, String::new(), place);
                 left.and(right)
             }
@@ -436,7 +437,7 @@ impl Walk<'_> {
     fn awaited(&mut self, awaited: &syn::ExprAwait) -> Value {
         let value = self.expr(&awaited.base);
         let place = Place {
-            first: awaited.base.span(),
+            first: first_span(&awaited.base),
             last: awaited.await_token.span,
         };
         if value.held.is_empty() {
@@ -464,7 +465,7 @@ impl Walk<'_> {
             label: "?".to_owned(),
             weight,
             place: Place {
-                first: tried.expr.span(),
+                first: first_span(&tried.expr),
                 last: tried.question_token.spans[0],
             },
             flow,
