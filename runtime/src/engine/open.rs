@@ -21,6 +21,9 @@ const MOST_SLICE: usize = 1_000;
 /// How long a slice should take: units may be large.
 const SLICE_TIME: Duration = Duration::from_millis(10);
 
+/// So many units are looked at that follow one which does not fit.
+const AHEAD: usize = 20;
+
 /// How a finished run ended, for who waits for it.
 pub(super) fn answer_of(store: &dyn Store, run: &RunKey, head: &Head) -> Result<Ended, WaitError> {
     // The head knows where it went, purged or not.
@@ -299,9 +302,10 @@ impl Shard {
             }
         };
         let (mut next, mut told) = (from, run.told);
+        let mut units = units.into_iter();
         // What the workflow's code logs was logged when it happened.
         let result = tracing::subscriber::with_default(NoSubscriber::default(), || {
-            units.into_iter().try_for_each(|unit: Unit| {
+            units.try_for_each(|unit: Unit| {
                 (next, told) = (unit.last() + 1, unit.at);
                 machine.replay(unit)
             })
@@ -327,8 +331,38 @@ impl Shard {
                     self.block(key, &error);
                 }
             }
-            Err(error) => self.block(key, &error),
+            Err(error) => {
+                let after = Following {
+                    generation: run.generation,
+                    next,
+                    units: units.take(AHEAD).collect(),
+                };
+                let error = after.tell(&*self.shared.store, key, error);
+                self.block(key, &error);
+            }
         }
+    }
+}
+
+/// What follows a unit that does not fit, as far as it was read.
+struct Following {
+    generation: u64,
+    /// The number of the event after that unit.
+    next: u64,
+    units: Vec<Unit>,
+}
+
+impl Following {
+    /// The error after a look at what follows: whether something was inserted, removed or moved shows there.
+    fn tell(mut self, store: &dyn Store, key: &RunKey, error: Blocked) -> Blocked {
+        let from = self.units.last().map_or(self.next, |unit| unit.last() + 1);
+        let missing = AHEAD - self.units.len();
+        if missing > 0 && matches!(error, Blocked::Incompatible(_)) {
+            // What cannot be read is not looked at: the error stands without it.
+            let more = store.history(key, self.generation, from, missing);
+            self.units.extend(more.unwrap_or_default());
+        }
+        error.look_ahead(&self.units)
     }
 }
 

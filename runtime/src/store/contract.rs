@@ -9,7 +9,7 @@ use std::fmt;
 
 use perennial::history::{Observation, Unit};
 use perennial::value::{Digest, Value};
-use perennial::{ActivityOptions, Namespace, RunId, RunKey, Timestamp};
+use perennial::{ActivityOptions, Incompatible, Namespace, RunId, RunKey, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::StoreError;
@@ -487,6 +487,15 @@ pub struct BlockedRecord {
     pub details: Value,
     /// When.
     pub at: Timestamp,
+}
+
+impl BlockedRecord {
+    /// The error as data, where it is that the history does not fit the program; `None` for other errors, and for
+    /// those of software that had other fields.
+    #[must_use]
+    pub fn incompatible(&self) -> Option<Incompatible> {
+        Incompatible::from_details(&self.details)
+    }
 }
 
 /// A change to a run's blocked records.

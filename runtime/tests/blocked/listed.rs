@@ -1,5 +1,6 @@
 //! Finding blocked runs, and what is wrong with them.
 
+use perennial::IncompatibleKind;
 use perennial_runtime::RunState;
 
 use super::meanwhile::{bad, leave_in_the_middle, naps, order};
@@ -36,6 +37,13 @@ async fn s16_blocked_runs_are_listed_with_their_errors_and_counted() {
                 .collect();
             assert_eq!(told, [("tuesday", "H202"), ("wednesday", "H202")]);
             assert!(errors[0].text.contains("[H202"), "{}", errors[0].text);
+            // And as data, for programs.
+            let error = errors[0].incompatible().unwrap();
+            assert_eq!(
+                (error.kind, error.event),
+                (IncompatibleKind::ChangedInput, 2)
+            );
+            assert_eq!(error.to_string(), errors[0].text);
         }
         let rest = client.list().blocked(true).after(page.next.unwrap());
         assert_eq!(rest.page().await.unwrap().runs.len(), 1);
