@@ -39,8 +39,11 @@ async fn add(_acx: &ActivityCx, one: u32, other: u32) -> Result<u32, Failure> {
     Ok(one + other)
 }
 
-#[workflow]
+#[workflow(version = 3, compare_inputs = false)]
 async fn order(cx: &Cx, order: Order) -> Result<u64, Error> {
+    if cx.patched("fraud-check") {
+        add(cx, 0, 1).await?;
+    }
     let receipt = charge_card(cx, order).await?;
     add(cx, 1, 2).await?;
     add(cx, 3, 4).await?;

@@ -278,9 +278,9 @@ fn read_export<R: BufRead, T: Told>(
             Step::Program(program) => judge.told.program(*program),
             Step::Line(run, Content::Head(head)) => judge.begin(run, Some(&head)),
             Step::Line(run, Content::Partial(partial)) => judge.partial(run, partial.problems),
-            Step::Line(_, Content::Row(row)) => judge.row(row),
+            Step::Line(_, Content::Row(row)) => judge.row(*row),
             Step::Line(_, Content::Blocked(record)) => judge.blocked(record),
-            Step::Line(_, Content::Unit(generation, unit)) => judge.unit(generation, unit),
+            Step::Line(_, Content::Unit(generation, unit)) => judge.unit(generation, *unit),
             Step::Line(_, Content::Withdrawn) => judge.withdraw(),
             Step::Line(_, Content::Task(_) | Content::Timer(_) | Content::Attempt(..)) => {}
             Step::Done => judge.finish(),

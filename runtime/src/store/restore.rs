@@ -38,7 +38,7 @@ pub enum Restore {
         /// The run.
         run: RunKey,
         /// What [`Store::load`](super::Store::load) gave.
-        loaded: Loaded,
+        loaded: Box<Loaded>,
     },
     /// Takes away what was restored so far of a run that is not whole, in slices. Nothing is refused where
     /// there is nothing.

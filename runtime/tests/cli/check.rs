@@ -131,6 +131,22 @@ fn what_is_missing_is_wrong_and_what_is_not_called_is_a_remark() {
     insta::assert_snapshot!(ran.all());
 }
 
+#[test]
+fn a_marker_of_which_one_version_is_left_is_a_remark() {
+    #[workflow]
+    async fn reorder(cx: &Cx) -> Result<(), Error> {
+        match cx.version("rounding", 2..=2) {
+            2 => ship(cx, 1).await?,
+        }
+        Ok(())
+    }
+
+    let world = World::new();
+    let program = without_anything().workflow(reorder);
+    let ran = world.call(program, &["check", "--folder", "@"]);
+    insta::assert_snapshot!(ran.all());
+}
+
 fn without_anything() -> Builder {
     Runtime::builder(MemoryStore::new())
         .workflow(order_1)

@@ -27,7 +27,7 @@ fn history(run: &RunKey, generation: u64, units: &[Unit], end: Option<u64>) -> R
 fn rest(run: &RunKey, loaded: Loaded) -> Restore {
     Restore::Run {
         run: run.clone(),
-        loaded,
+        loaded: Box::new(loaded),
     }
 }
 

@@ -111,9 +111,9 @@ pub(crate) enum Content {
     Partial(Box<Partial>),
     Task(Box<Task>),
     Timer(Timer),
-    Row(Queued),
+    Row(Box<Queued>),
     Blocked(BlockedRecord),
-    Unit(u64, Unit),
+    Unit(u64, Box<Unit>),
     Attempt(u64, AttemptRecord),
     Withdrawn,
 }
@@ -131,11 +131,11 @@ impl Read {
                 .map(|partial| Content::Partial(Box::new(partial))),
             self.task.take().map(|task| Content::Task(Box::new(task))),
             self.timer.take().map(Content::Timer),
-            self.row.take().map(Content::Row),
+            self.row.take().map(|row| Content::Row(Box::new(row))),
             self.blocked.take().map(Content::Blocked),
             self.unit
                 .take()
-                .and_then(|unit| Some(Content::Unit(generation?, unit))),
+                .and_then(|unit| Some(Content::Unit(generation?, Box::new(unit)))),
             self.attempt
                 .take()
                 .and_then(|attempt| Some(Content::Attempt(generation?, attempt))),

@@ -121,13 +121,13 @@ impl Open {
         match content {
             Content::Task(task) => self.loaded.tasks.push(*task),
             Content::Timer(timer) => self.loaded.timers.push((timer.operation, timer.deadline)),
-            Content::Row(row) => self.loaded.queue.push(row),
+            Content::Row(row) => self.loaded.queue.push(*row),
             Content::Blocked(record) => self.loaded.blocked.push(record),
             Content::Unit(generation, unit) => {
                 self.reach(generation, parts)?;
                 self.last = unit.last();
                 self.events += 1 + unit.decisions.len();
-                self.units.push(unit);
+                self.units.push(*unit);
             }
             Content::Attempt(generation, attempt) => {
                 self.reach(generation, parts)?;
@@ -170,6 +170,7 @@ impl Open {
             self.part(None, parts)?;
         }
         let Self { run, loaded, .. } = self;
+        let loaded = Box::new(loaded);
         parts.hand_over(Restore::Run { run, loaded })
     }
 }

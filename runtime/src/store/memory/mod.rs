@@ -215,7 +215,7 @@ impl Store for MemoryStore {
                     attempts,
                     end,
                 } => kept.restore_history(run, generation, units, attempts, end)?,
-                Restore::Run { run, loaded } => kept.restore_run(run, loaded)?,
+                Restore::Run { run, loaded } => kept.restore_run(run, *loaded)?,
                 Restore::GiveUp { run } => drop(kept.restoring.remove(&run)),
             }
             Ok(Progress::Done)
