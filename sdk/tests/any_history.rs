@@ -10,6 +10,9 @@ use perennial::value::Value;
 use perennial::{Namespace, RunId, Timestamp};
 use proptest::prelude::*;
 
+#[path = "fuzz_history/input.rs"]
+mod input;
+
 fn json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(serde_json::Value::Null),
@@ -242,4 +245,72 @@ proptest! {
         flipped[bit / 8] ^= 1 << (bit % 8);
         prop_assert!(decode_unit(&flipped).is_err());
     }
+
+    #[test]
+    fn any_units_fit_or_are_refused_exactly(units in prop::collection::vec(units(), 0..5), renumbered in any::<bool>()) {
+        let mut units = units;
+        if renumbered {
+            let mut next = 1;
+            for unit in &mut units {
+                unit.number = next;
+                next = unit.last() + 1;
+            }
+        }
+        input::judge(&units);
+        // Behind a beginning that fits.
+        let mut behind = input::fitting()[0].units[..2].to_vec();
+        let mut next = behind[1].last() + 1;
+        for mut unit in units {
+            unit.number = next;
+            next = unit.last() + 1;
+            behind.push(unit);
+        }
+        input::judge(&behind);
+    }
+
+    #[test]
+    fn a_history_that_was_changed_fits_or_is_refused_exactly(
+        which in 0..6_usize,
+        steps in prop::collection::vec(any::<[u8; 4]>(), 0..6),
+    ) {
+        let mut units = input::fitting()[which].units.clone();
+        for step in steps {
+            input::change(&mut units, step);
+        }
+        input::judge(&units);
+    }
+
+    #[test]
+    fn a_json_history_with_something_else_in_one_place_is_read_or_refused_exactly(
+        which in 0..6_usize,
+        place in any::<prop::sample::Index>(),
+        other in json(),
+    ) {
+        let text = input::fitting()[which].to_json().unwrap();
+        let mut history: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let mut places = Vec::new();
+        pointers(&history, String::new(), &mut places);
+        let place = &places[place.index(places.len())];
+        *history.pointer_mut(place).unwrap() = serde_json::from_str(other.as_json()).unwrap();
+        input::json(&history.to_string());
+        input::json(other.as_json());
+    }
+}
+
+/// The places of all values in `json`.
+fn pointers(json: &serde_json::Value, at: String, found: &mut Vec<String>) {
+    match json {
+        serde_json::Value::Object(members) => {
+            for (name, value) in members {
+                pointers(value, format!("{at}/{name}"), found);
+            }
+        }
+        serde_json::Value::Array(items) => {
+            for (place, item) in items.iter().enumerate() {
+                pointers(item, format!("{at}/{place}"), found);
+            }
+        }
+        _ => {}
+    }
+    found.push(at);
 }

@@ -21,7 +21,11 @@ pub struct Side {
     #[serde(default)]
     pub operation: Option<u64>,
     /// The input or value, where it has one and that is not longer than 16 KiB.
-    #[serde(default)]
+    #[serde(
+        default,
+        deserialize_with = "present",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub value: Option<Value>,
     /// Where in the source, where that is known.
     #[serde(default)]
@@ -37,6 +41,11 @@ pub struct MarkerMismatch {
     pub recorded: Option<u32>,
     /// The lowest and the highest version that the code supports; `None`: the code does not ask for the marker.
     pub supported: Option<(u32, u32)>,
+}
+
+/// A value that is there, `null` too.
+fn present<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(from).map(Some)
 }
 
 /// The longest value that an error keeps, in bytes: an error is stored, and read by people.

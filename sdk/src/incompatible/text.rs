@@ -181,7 +181,14 @@ impl Text<'_> {
                 false => String::new(),
             };
             first &= !row.differs;
-            let (left, right) = (padded(left, wide), padded(right, wide_right));
+            let right = match mark.is_empty() {
+                true => right.clone(),
+                false => padded(right, wide_right),
+            };
+            let left = match right.is_empty() {
+                true => left.clone(),
+                false => padded(left, wide),
+            };
             let (left, right) = match row.differs {
                 true => (self.ink(Ink::Green, &left), self.ink(Ink::Red, &right)),
                 false => (left, right),

@@ -510,16 +510,13 @@ pub(super) fn rows<'a>(
         }
         _ => (0, 0),
     };
-    let differ = |r: &Side, a: &Side| {
-        r.what != a.what || matches!((&r.value, &a.value), (Some(r), Some(a)) if !r.same(a))
-    };
     for at in 0..(recorded.len() - r).max(asked.len() - a) {
         let (recorded, asked) = (recorded.get(r + at), asked.get(a + at));
         rows.push(Row {
             recorded,
             asked,
-            differs: matches!((recorded, asked), (Some(r), Some(a)) if differ(r, a))
-                || (at == 0 && r + a == 0),
+            // Further on it is known from the source alone, and may be passed over.
+            differs: at == 0 && r + a == 0,
         });
     }
     rows

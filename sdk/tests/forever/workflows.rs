@@ -28,7 +28,7 @@ async fn ship(_acx: &ActivityCx, number: u64) -> Result<u64, Failure<Declined>> 
 
 /// Each way in which an activity can end, a draw of each kind, timers, drops, a marker in both forms, and activities
 /// that are left open.
-#[workflow(version = 3)]
+#[workflow]
 async fn everything(cx: &Cx, order: Order) -> Result<(String, u64), Error> {
     let receipt = charge(cx, order.clone()).await?;
     let jitter = cx.random_range(0..1_000);
@@ -44,9 +44,8 @@ async fn everything(cx: &Cx, order: Order) -> Result<(String, u64), Error> {
         _ = cx.sleep(hours(1)) => {},
     }
     for _ in 0..2 {
-        match cx.version_each("each-time", 0..=2) {
-            0 | 1 => {}
-            2 => cx.sleep(minutes(1)).await?,
+        if cx.patched_each("each-time") {
+            cx.sleep(minutes(1)).await?;
         }
     }
     let _left = cx.spawn(ship(cx, 7));

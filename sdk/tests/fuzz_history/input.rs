@@ -16,7 +16,7 @@ use perennial::history::{
 use perennial::machine::Machine;
 use perennial::prelude::*;
 use perennial::value::Value;
-use perennial::{Blocked, Incompatible, Namespace, RunKey, Workflow, WorkflowDefinition};
+use perennial::{Blocked, Incompatible, Namespace, RunKey, WorkflowDefinition};
 
 #[activity(idempotent)]
 async fn count(_acx: &ActivityCx, number: u64) -> Result<u64, Failure<String>> {
@@ -29,7 +29,7 @@ async fn note(_acx: &ActivityCx, text: String) -> Result<Vec<String>, Failure> {
 }
 
 /// Something of everything. Whatever its results are, it comes to an end.
-#[workflow(version = 2)]
+#[workflow]
 async fn flow(cx: &Cx, rounds: u64) -> Result<(u64, Vec<String>), Error> {
     let mut sum = 0_u64;
     let mut notes = Vec::new();
@@ -44,10 +44,8 @@ async fn flow(cx: &Cx, rounds: u64) -> Result<(u64, Vec<String>), Error> {
         });
         sum = sum.wrapping_add(one.unwrap_or(1)).wrapping_add(two?);
     }
-    match cx.version("how", 0..=2) {
-        0 => {}
-        1 => cx.sleep(seconds(1)).await?,
-        2 => sum = sum.wrapping_add(cx.record("limit", || 5)),
+    if cx.patched("how") {
+        sum = sum.wrapping_add(cx.record("limit", || 5));
     }
     let id = cx.uuid();
     select! {

@@ -101,7 +101,7 @@ fn histories_that_were_changed() {
 #[test]
 fn what_is_changed_fits_before() {
     let fitting = input::fitting();
-    assert!(fitting.iter().any(|history| history.units.len() > 20));
+    assert!(fitting.iter().any(|history| history.units.len() > 10));
     for history in fitting {
         input::judge(&history.units);
         input::json(&history.to_json().unwrap());

@@ -270,7 +270,7 @@ fn h204_something_less() {
           this code   nothing, it waits                                       artifact this
 
       recorded next                    this code asks for
-           8 sleep                        ← removed
+           8 sleep        ← removed
           10 drop
           11 return of a result
 

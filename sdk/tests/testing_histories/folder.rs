@@ -39,7 +39,7 @@ fn a_folder_of_histories_fits_the_code_that_wrote_them() {
     let folder = empty_folder("fits");
     fill(&folder);
     let checked = check_histories(&folder, (v1::fulfil, v1::refund));
-    insta::assert_snapshot!(checked, @"3 histories in 3 files fit this code, 1 of them unfinished; what fits was replayed again on fresh threads, with other hash keys alone (link `perennial-sandbox` to change the clock and random bytes too)");
+    insta::assert_snapshot!(checked, @"3 histories in 3 files fit this code, 1 of them unfinished; each was replayed on a fresh thread, the first of each kind in 16 changed worlds, with other hash keys alone (link `perennial-sandbox` to change the clock and random bytes too)");
     // Tuples may hold tuples, where there are more than twelve.
     let nested = check_histories(&folder, ((v1::refund,), (v1::fulfil, v2::unrelated)));
     assert_eq!(nested.histories, 3);
