@@ -2,6 +2,7 @@
 
 use proc_macro2::Span;
 use quote::ToTokens;
+use syn::spanned::Spanned;
 use syn::{Expr, ExprIf, ExprMatch, Pat, Stmt};
 
 use super::operations::Value;
@@ -53,6 +54,7 @@ impl Walk<'_> {
                         header,
                         nodes,
                         flow: condition,
+                        place: self.whole(&branch.cond),
                     });
                     next = branch.else_branch.as_ref().map(|(_, expr)| unnested(expr));
                 }
@@ -64,6 +66,7 @@ impl Walk<'_> {
                         header: "else",
                         nodes,
                         flow: String::new(),
+                        place: Place::at(first_span(otherwise)),
                     });
                 }
             }
@@ -127,6 +130,19 @@ impl Walk<'_> {
         });
     }
 
+    /// All of a condition, where that matters.
+    fn whole(&self, condition: &Expr) -> Place {
+        let first = first_span(condition);
+        Place {
+            first,
+            last: if self.with_flow {
+                last_span(condition)
+            } else {
+                first
+            },
+        }
+    }
+
     /// The marker that a condition asks for, and whether it is negated.
     fn marker_of<'e>(&self, condition: &'e Expr) -> Option<(MarkerCall<'e>, bool)> {
         match condition {
@@ -165,6 +181,7 @@ impl Walk<'_> {
                 header: "match",
                 nodes,
                 flow: pattern,
+                place: Place::at(arm.pat.span()),
             });
         }
         self.push(Node::Block(Control {

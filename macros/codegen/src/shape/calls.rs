@@ -56,6 +56,7 @@ impl Walk<'_> {
                 header: "join_all",
                 nodes,
                 flow: String::new(),
+                place,
             };
             return self.make(vec![Node::Block(Control {
                 arms: vec![arm],
@@ -136,6 +137,7 @@ impl Walk<'_> {
             header,
             nodes,
             flow: String::new(),
+            place,
         };
         self.push(Node::Block(Control {
             arms: vec![arm],

@@ -232,12 +232,14 @@ fn control_lines(control: &Control, depth: usize, to: &mut Projected) {
             header,
             nodes,
             flow,
+            place: own,
         } = arm;
         let is_durable = is_durable(nodes);
         let is_tested = tested.is_some_and(|tested| index <= tested);
         if !flow.is_empty() && index <= last && (is_tested || matters(arm)) {
-            to.flow(&format!("arm {flow}"), *place);
+            to.flow(&format!("arm {flow}"), *own);
         }
+        let place = if index == 0 { place } else { own };
         match numbering {
             Numbering::None | Numbering::Shown if !is_durable => {
                 pure(nodes, to);

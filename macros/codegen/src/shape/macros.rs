@@ -8,7 +8,7 @@ use syn::{Expr, Macro, Token};
 
 use super::operations::Value;
 use super::walk::Walk;
-use super::{Arm, Control, Node, Numbering, Place};
+use super::{Arm, Control, Node, Numbering, Place, first_span};
 use crate::check::is_flat;
 use crate::lower::{EXPRESSION_LISTS, List, SelectArms};
 
@@ -65,6 +65,7 @@ impl Walk<'_> {
                 header,
                 nodes: self.driven(arm),
                 flow: String::new(),
+                place: Place::at(first_span(arm)),
             })
             .collect();
         self.all(arms, place);
@@ -88,6 +89,7 @@ impl Walk<'_> {
                 header: "select!",
                 nodes,
                 flow: self.canonical_pattern(&arm.pat),
+                place: Place::at(first_span(&arm.future)),
             });
         }
         self.all(arms, place);

@@ -242,8 +242,10 @@ struct Arm {
     /// The line before it, without its number.
     header: &'static str,
     nodes: Vec<Node>,
-    /// The pattern.
+    /// Its condition, or its pattern.
     flow: String,
+    /// Where that stands.
+    place: Place,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

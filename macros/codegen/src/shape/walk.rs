@@ -103,6 +103,7 @@ impl Walk<'_> {
                 header,
                 nodes,
                 flow: String::new(),
+                place,
             }],
             numbering: Numbering::None,
             place,
@@ -273,6 +274,7 @@ impl Walk<'_> {
                     header: "async",
                     nodes,
                     flow: String::new(),
+                    place: Place::at(block.async_token.span),
                 };
                 self.make(vec![Node::Block(Control {
                     arms: vec![arm],

@@ -218,7 +218,7 @@ const BREAKING: &[(&str, &str, &str, &[(&str, &str)])] = &[
     (
         "an arm of a select is new",
         "L301",
-        "select",
+        "stop",
         &[(
             "            _ = cx.sleep(hours(1)) => Answer::None,",
             "            _ = cx.sleep(hours(1)) => Answer::None,\n            _ = stop(cx) => Answer::No,",
