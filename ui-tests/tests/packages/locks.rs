@@ -122,6 +122,21 @@ const CASES: &[Case] = &[
             ),
         ],
     ),
+    // A workflow knows what it and the durable functions that it calls have retired.
+    Case {
+        name: "retired_is_known",
+        edits: &[(
+            "#[cfg(test)]",
+            "const _: () = {\n    let (own, called) = (fulfil::GRAPH.retired, r#return::GRAPH.retired);\n    assert!(own.len() == 1 && own[0].version == 1);\n    assert!(called.len() == 1 && called[0].version == 2);\n    assert!(!fulfil::GRAPH.structure.is_empty());\n};\n\n#[cfg(test)]",
+        )],
+        lock: &[
+            ("  charge-card?", "  retired \"old\" 1\n  charge-card?"),
+            (
+                "Shelf::restock\n",
+                "Shelf::restock\n  retired \"older\" 2\n",
+            ),
+        ],
+    },
     case(
         "not_locked",
         &[
