@@ -5,6 +5,7 @@ use std::path::Path;
 
 use perennial::testing::{TestRun, save_history};
 use perennial_book::planning::{self, next, repaired};
+use perennial_codegen::lock::{Lock, Package};
 use perennial_runtime::store::Durability;
 use perennial_runtime::{Builder, cli};
 
@@ -24,6 +25,22 @@ fn terminal(folder: &Path, program: Builder, command: &str) -> String {
     let text = String::from_utf8(out).unwrap();
     let text = text.replace(&format!("{}/", folder.display()), "");
     format!("$ {command}\n{text}$ echo $?\n{code}\n")
+}
+
+/// A part of the listing, as it would stand in a program of its own.
+fn listing(anchor: &str) -> String {
+    let text = include_str!("../../src/planning.rs");
+    let (_, from) = text.split_once(&format!("// ANCHOR: {anchor}\n")).unwrap();
+    let (part, _) = from.split_once("// ANCHOR_END").unwrap();
+    let lines = part.lines().map(|line| line.strip_prefix("    "));
+    let is_indented = part.starts_with("    ");
+    if is_indented {
+        lines
+            .flat_map(|line| [line.unwrap_or_default(), "\n"])
+            .collect()
+    } else {
+        part.to_owned()
+    }
 }
 
 #[tokio::test]
@@ -71,6 +88,12 @@ fn the_check(t: &mut TestRun) {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let folder = folder.path();
     save_history(&run, folder.join("tests/histories/order.json")).unwrap();
+    let sources = folder.join("src");
+    fs::create_dir(&sources).unwrap();
+    fs::write(sources.join("main.rs"), listing("released")).unwrap();
+    let package = Package::read(folder).unwrap();
+    let lock = package.update(&Lock::default()).lock.to_string();
+    fs::write(folder.join("perennial.lock"), lock).unwrap();
     let block = perennial_codegen::clippy::block();
     let clippy = format!("disallowed-methods = [\n{block}]\n");
     fs::write(folder.join("clippy.toml"), clippy).unwrap();
@@ -78,6 +101,7 @@ fn the_check(t: &mut TestRun) {
     let text = terminal(folder, planning::program("./data"), check);
     let text = text.replace(" --folder ./", "");
     assert_text("texts/planning/check.txt", &text);
+    fs::write(sources.join("main.rs"), listing("next")).unwrap();
     let text = terminal(folder, next::program("./data"), check);
     let text = text.replace(" --folder ./", "");
     assert_text("texts/planning/wrong.txt", &text);
