@@ -5,7 +5,9 @@ pub mod changed_input;
 pub mod does_not_decode;
 pub mod inserted;
 pub mod left_over;
+pub mod marked;
 pub mod removed;
+pub mod reordered;
 
 use std::sync::Arc;
 

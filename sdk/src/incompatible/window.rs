@@ -223,10 +223,18 @@ impl Evidence {
             if count < self.recorded.len() {
                 let score = match self.score(count, 0) {
                     0 => 0,
+                    _ if self.comes_again(count) => 0,
                     score => score + u32::from(self.is_gone(&self.recorded[0])),
                 };
                 claims.push((Kind::Removed, score));
             }
+        }
+        // More was inserted than was asked for before the next wait.
+        for skipped in 1..MOST_AT_ONCE.min(self.ahead.len()) {
+            let recorded: Vec<_> = self.recorded.iter().collect();
+            let score = agreement(&recorded, &[], &self.ahead[skipped..]);
+            let less = u32::try_from(skipped).unwrap_or(u32::MAX);
+            claims.push((Kind::Inserted, score.saturating_sub(less)));
         }
         let moved = [
             self.moved_earlier(),
@@ -235,6 +243,18 @@ impl Evidence {
         ];
         claims.extend(moved.map(|score| (Kind::Reordered, score)));
         claims
+    }
+
+    /// Whether the source comes more often to one of the first `count` recorded things than the rest of the history
+    /// does: then it was not taken out.
+    fn comes_again(&self, count: usize) -> bool {
+        let (first, rest) = self.recorded.split_at(count);
+        first.iter().any(|side| {
+            let ahead = self.ahead.iter();
+            let ahead = ahead.filter(|ahead| ahead.sure && ahead.what == side.what);
+            let recorded = rest.iter().filter(|other| other.what == side.what);
+            ahead.count() > recorded.count()
+        })
     }
 
     /// Whether the functions in which the code stands no longer have this anywhere.

@@ -72,14 +72,21 @@ impl State {
         };
         let drawn = self.drawn(evidence, &trail);
         let mut stands: Vec<&'static Site> = drawn.into_iter().collect();
+        let noted = trail.clone();
         for site in trail {
             // The first of a function is the innermost.
             if !stands.iter().any(|known| std::ptr::eq(known.all, site.all)) {
                 stands.push(site);
             }
         }
+        // What is on the trail was asked for, and noted, or is waited for since before.
+        let noted = if evidence.asked_all {
+            noted
+        } else {
+            Vec::new()
+        };
         for site in &stands {
-            self.follow(site, evidence);
+            self.follow(site, &noted, evidence);
         }
     }
 
@@ -96,7 +103,7 @@ impl State {
         found.next()
     }
 
-    fn follow(&self, site: &'static Site, evidence: &mut Evidence) {
+    fn follow(&self, site: &'static Site, noted: &[&'static Site], evidence: &mut Evidence) {
         // A durable function asks for several things, one of them at a time.
         let of = |site: &'static Site, sure: bool| {
             site.asks.split('\n').map(move |asks| Ahead {
@@ -132,6 +139,9 @@ impl State {
             };
             for other in after.iter().skip(done).take_while(|other| belongs(other)) {
                 done += 1;
+                if noted.iter().any(|noted| std::ptr::eq(*noted, other)) {
+                    continue;
+                }
                 match follows(&here, other.scope) {
                     Follows::Never => {}
                     told => ahead.extend(of(other, told == Follows::Surely)),

@@ -135,6 +135,10 @@ change! { inserted_between_two,
 |cx| { charge(cx, 1).await?; Ok(ship(cx, 2).await?) }
 => { charge(cx, 1).await?; loyalty_points(cx, 5).await?; Ok(ship(cx, 2).await?) }, @"H203 inserted at 4: activity ship / activity loyalty_points" }
 
+change! { inserted_two,
+|cx| { pick(cx, 1).await?; charge(cx, 2).await?; Ok(notify(cx, 3).await?) }
+=> { notify(cx, 0).await?; cx.sleep(hours(1)).await?; pick(cx, 1).await?; charge(cx, 2).await?; Ok(notify(cx, 3).await?) }, @"" }
+
 change! { inserted_at_the_beginning,
 |cx| { charge(cx, 1).await?; Ok(ship(cx, 2).await?) }
 => { pick(cx, 0).await?; charge(cx, 1).await?; Ok(ship(cx, 2).await?) }, @"H203 inserted at 2: activity charge / activity pick" }

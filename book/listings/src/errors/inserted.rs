@@ -6,11 +6,8 @@ use super::*;
 #[workflow]
 pub async fn fulfil(cx: &Cx, order: Order) -> Result<String, Error> {
     let receipt = charge_card(cx, order.clone()).await?;
-    let (parcel, _, _) = join!(
-        ship(cx, order.clone()),
-        send_receipt(cx, receipt),
-        pack(cx, order),
-    );
+    pack(cx, order.clone()).await?;
+    let (parcel, _) = join!(ship(cx, order), send_receipt(cx, receipt));
     Ok(parcel?)
 }
 // ANCHOR_END: inserted

@@ -91,6 +91,7 @@ blocked! {
     a_changed_input "H202" changed_input;
     an_inserted_activity "H203" inserted;
     a_removed_activity "H204" removed;
+    activities_in_another_order "H205" reordered;
     an_earlier_return "H206" left_over;
 }
 
@@ -177,12 +178,38 @@ fn started(semantics: u32, first_operation: u64) -> Unit {
     }
 }
 
+/// A marker whose version the program does not know, and one that it no longer asks for.
+#[test]
+fn markers_that_do_not_fit() {
+    let wrap = WorkflowDefinition::of::<errors::marked::wrap>();
+    let mut first = started(SEMANTICS, 1);
+    if let Observation::Started(started) = &mut first.observation {
+        started.workflow = wrap.name.to_owned();
+        started.input = Value::from_json(r#"{"id":"42","cents":1200}"#).unwrap();
+    }
+    let mut machine = Machine::new(wrap, &"monday".into(), Box::new(|| 7));
+    let told = machine.observe(first.observation, first.at, first.at);
+    let mut unit = told.unwrap().unit;
+    let removed = WorkflowDefinition::of::<errors::marked::removed::wrap>();
+    let error = replayed_by(removed, [unit.clone()]);
+    assert_text("texts/errors/H208.txt", &error.to_string());
+    let Decision::Marker { version, .. } = &mut unit.decisions[0] else {
+        panic!("it begins with the marker");
+    };
+    *version = 2;
+    let error = replayed_by(wrap, [unit]);
+    assert_text("texts/errors/H207.txt", &error.to_string());
+}
+
 fn key() -> RunKey {
     RunKey::new("default".parse().unwrap(), "bill-7".parse().unwrap())
 }
 
 fn replayed(units: impl IntoIterator<Item = Unit>) -> Blocked {
-    let definition = WorkflowDefinition::of::<errors::share>();
+    replayed_by(WorkflowDefinition::of::<errors::share>(), units)
+}
+
+fn replayed_by(definition: WorkflowDefinition, units: impl IntoIterator<Item = Unit>) -> Blocked {
     let mut machine = Machine::new(definition, &"tuesday".into(), Box::new(|| 7));
     units
         .into_iter()
