@@ -63,6 +63,16 @@ impl HeldStore {
         held.into_iter().for_each(|write| write());
     }
 
+    /// What is held is lost, as when the power goes, and nothing more is held.
+    pub fn drop_held(&self) {
+        let held = {
+            let mut state = self.state.lock().unwrap();
+            state.holding = false;
+            std::mem::take(&mut state.held)
+        };
+        drop(held);
+    }
+
     /// Before the next history is read, something happens.
     pub fn before_next_history(&self, what: impl FnOnce() + Send + 'static) {
         self.state.lock().unwrap().before_history = Some(Box::new(what));
