@@ -10,13 +10,16 @@ use std::time::Duration;
 use std::{env, fs, panic, process, thread};
 
 use perennial::history::{
-    ActivityFailure, Decision, Observation, Render, SEMANTICS, Started, Unit, render,
+    ActivityFailure, Decision, Observation, RecordSource, Render, SEMANTICS, Started, Unit, render,
 };
 use perennial::machine::Machine;
 use perennial::value::Value;
-use perennial::{Blocked, Namespace, RunId, Timestamp, WorkflowDefinition};
+use perennial::{
+    Blocked, Graph, Namespace, RetiredMarker, RunId, Timestamp, WorkflowDefinition,
+};
 
 use crate::protocol::{Differs, Does, ENDLESS, Line, Recordings, Refused, Run};
+use crate::marked::{self, MarkerCall};
 use crate::shop;
 
 /// When each run begins.
@@ -31,7 +34,18 @@ const MAX_UNITS: usize = 200;
 /// A workflow and its mutants.
 pub struct Program {
     pub original: WorkflowDefinition,
-    pub mutants: Vec<(&'static str, WorkflowDefinition)>,
+    /// What it was before, by name.
+    pub before: Vec<(&'static str, WorkflowDefinition)>,
+    pub mutants: Vec<Mutant>,
+}
+
+pub struct Mutant {
+    pub name: &'static str,
+    pub definition: WorkflowDefinition,
+    /// The same with markers that are looked up, where it has any.
+    pub oracle: Option<WorkflowDefinition>,
+    /// The markers that it has retired, each with the version whose code has stayed.
+    pub retired: &'static [(&'static str, u32)],
 }
 
 pub fn main(programs: fn(&str) -> Option<Program>) {
@@ -51,40 +65,94 @@ pub fn main(programs: fn(&str) -> Option<Program>) {
     {
         let program = programs(&workflow).expect("the workflow is compiled in");
         for (number, run) in runs.iter().enumerate() {
-            let recorded = World::new(&answers, run).record(program.original, number);
-            let (workflow, name) = (workflow.clone(), run.name.clone());
-            match recorded {
-                Ok(units) => {
-                    say(&Line::Recorded {
-                        workflow: workflow.clone(),
-                        run: name,
-                        units: units.iter().map(Unit::last).collect(),
-                        text: render(&units, Render::default()),
-                    });
-                    for (mutant, definition) in &program.mutants {
-                        if left_out.contains(&format!("{workflow}/{mutant}")) {
-                            continue;
+            for (name, first, then) in recorders(&program, &run.name) {
+                let (workflow, run_of) = (workflow.clone(), name.clone());
+                match World::new(&answers, run).record(first, then, number) {
+                    Ok(units) => {
+                        say(&Line::Recorded {
+                            workflow: workflow.clone(),
+                            run: run_of,
+                            units: units.iter().map(Unit::last).collect(),
+                            text: render(&units, Render::default()),
+                        });
+                        let recorded = Recorded {
+                            workflow,
+                            run: name,
+                            number,
+                            units,
+                        };
+                        let left_out = |mutant: &Mutant| {
+                            left_out.contains(&format!("{}/{}", recorded.workflow, mutant.name))
+                        };
+                        for mutant in program.mutants.iter().filter(|mutant| !left_out(mutant)) {
+                            recorded.give(mutant);
                         }
-                        say(&Line::Begun {
-                            workflow: workflow.clone(),
-                            mutant: (*mutant).to_owned(),
-                        });
-                        say(&Line::Replayed {
-                            workflow: workflow.clone(),
-                            mutant: (*mutant).to_owned(),
-                            run: run.name.clone(),
-                            differs: differs(*definition, &units, number),
-                            replays: prefixes(*definition, &units),
-                        });
                     }
+                    Err(why) => say(&Line::NotRecorded {
+                        workflow,
+                        run: run_of,
+                        why,
+                    }),
                 }
-                Err(why) => say(&Line::NotRecorded {
-                    workflow,
-                    run: name,
-                    why,
-                }),
             }
         }
+    }
+}
+
+/// Who records a run, and from the middle on perhaps somebody else: with a name for it.
+fn recorders(
+    program: &Program,
+    run: &str,
+) -> Vec<(String, WorkflowDefinition, Option<WorkflowDefinition>)> {
+    let mut recorders = vec![(run.to_owned(), program.original, None)];
+    for (before, definition) in &program.before {
+        recorders.push((format!("{run}, {before}"), *definition, None));
+        let then = Some(program.original);
+        recorders.push((format!("{run}, begun with {before}"), *definition, then));
+    }
+    recorders
+}
+
+/// A recorded run.
+struct Recorded {
+    workflow: String,
+    run: String,
+    number: usize,
+    units: Vec<Unit>,
+}
+
+impl Recorded {
+    /// Gives it to a mutant.
+    fn give(&self, mutant: &Mutant) {
+        say(&Line::Begun {
+            workflow: self.workflow.clone(),
+            mutant: mutant.name.to_owned(),
+        });
+        let mut definition = mutant.definition;
+        if !mutant.retired.is_empty() {
+            let retired = mutant.retired.iter();
+            let retired: Vec<_> = retired
+                .map(|(id, version)| RetiredMarker {
+                    id,
+                    version: *version,
+                })
+                .collect();
+            // As the attributes write them out of the lock, and for as long.
+            definition.graph = Box::leak(Box::new(Graph {
+                retired: Box::leak(retired.into_boxed_slice()),
+                callees: definition.graph.callees,
+                markers: definition.graph.markers,
+                structure: definition.graph.structure,
+                ..Graph::here(definition.graph.name, definition.graph.manifest_dir, &[])
+            }));
+        }
+        say(&Line::Replayed {
+            workflow: self.workflow.clone(),
+            mutant: mutant.name.to_owned(),
+            run: self.run.clone(),
+            differs: self.truth(mutant),
+            replays: prefixes(definition, &self.units),
+        });
     }
 }
 
@@ -110,7 +178,7 @@ fn say(line: &Line) {
 }
 
 /// The same numbers for each who draws in this run.
-fn machine(definition: WorkflowDefinition, artifact: &str, run: usize) -> Machine {
+fn begun(definition: WorkflowDefinition, artifact: &str, run: usize) -> Machine {
     let mut state = run as u64;
     let draw = move || {
         // SplitMix64.
@@ -145,8 +213,27 @@ impl<'a> World<'a> {
         }
     }
 
-    fn record(mut self, definition: WorkflowDefinition, number: usize) -> Result<Vec<Unit>, String> {
-        let mut machine = machine(definition, "original", number);
+    /// `then`: who goes on after half of the units that there are otherwise.
+    fn record(
+        self,
+        definition: WorkflowDefinition,
+        then: Option<WorkflowDefinition>,
+        number: usize,
+    ) -> Result<Vec<Unit>, String> {
+        let Some(then) = then else {
+            return self.record_until(definition, None, number);
+        };
+        let whole = Self::new(self.answers, self.run).record_until(definition, None, number)?;
+        self.record_until(definition, Some((whole.len() / 2, then)), number)
+    }
+
+    fn record_until(
+        mut self,
+        definition: WorkflowDefinition,
+        then: Option<(usize, WorkflowDefinition)>,
+        number: usize,
+    ) -> Result<Vec<Unit>, String> {
+        let mut machine = begun(definition, "original", number);
         let input = Value::encode(&self.run.input).map_err(|error| error.to_string())?;
         let started = Started {
             workflow: definition.name.to_owned(),
@@ -161,8 +248,15 @@ impl<'a> World<'a> {
             migrated_from: None,
         };
         let mut next = Some((BEGIN, Observation::Started(started)));
-        let mut units = Vec::new();
+        let mut units: Vec<Unit> = Vec::new();
         while let Some((at, observation)) = next {
+            if let Some((_, then)) = then.filter(|(after, _)| *after == units.len()) {
+                machine = begun(then, "original", number);
+                for unit in &units {
+                    let replayed = machine.replay(unit.clone());
+                    replayed.map_err(|blocked| blocked.to_string())?;
+                }
+            }
             let step = machine.observe(observation, at, at);
             let step = step.map_err(|blocked| blocked.to_string())?;
             for decision in &step.unit.decisions {
@@ -275,43 +369,103 @@ impl<'a> World<'a> {
 
 // ---- the truth -----------------------------------------------------------------------------------------
 
-/// Runs a mutant as if nothing was recorded, in the world that the original had, until it decides something
-/// else. Nothing of a replay is in this.
-fn differs(definition: WorkflowDefinition, units: &[Unit], run: usize) -> Option<Differs> {
-    let mut machine = machine(definition, "mutant", run);
-    for (number, unit) in units.iter().enumerate() {
-        let differs = |event, what| {
-            Some(Differs {
+impl Recorded {
+    /// Runs a mutant as if nothing was recorded, in the world that the original had, until it decides something
+    /// else. Nothing of a replay is in this.
+    fn truth(&self, mutant: &Mutant) -> Option<Differs> {
+        let Some(oracle) = mutant.oracle else {
+            return self.differs(mutant.definition, mutant).map(|found| found.0);
+        };
+        let mut versions = BTreeMap::<String, Vec<u32>>::new();
+        for decision in self.units.iter().flat_map(|unit| &unit.decisions) {
+            if let Decision::Marker { id, version, .. } = decision {
+                versions.entry(id.to_string()).or_default().push(*version);
+            }
+        }
+        let mut without = BTreeSet::new();
+        loop {
+            marked::begin(versions.clone(), without.clone());
+            let (differs, call) = self.differs(oracle, mutant)?;
+            match call {
+                // The history has something else where it is asked for, so it is version 0 there.
+                Some(call) if without.insert(call.clone()) => {}
+                _ => return Some(differs),
+            }
+        }
+    }
+
+    /// Where the decisions differ first; and which call of a marker that is, where the history does not have the
+    /// marker in the rest of the unit.
+    fn differs(
+        &self,
+        definition: WorkflowDefinition,
+        mutant: &Mutant,
+    ) -> Option<(Differs, Option<MarkerCall>)> {
+        let mut machine = begun(definition, "mutant", self.number);
+        for (number, unit) in self.units.iter().enumerate() {
+            let differs = |event, what| Differs {
                 unit: number,
                 event,
                 what,
-            })
-        };
-        let step = match machine.observe(unit.observation.clone(), unit.at, unit.at) {
-            Ok(step) => step,
-            Err(blocked) => return differs(event(&blocked), summary(&blocked)),
-        };
-        let (recorded, decided) = (&unit.decisions, &step.unit.decisions);
-        let (recorded, decided) = (told(recorded), told(decided));
-        let same = recorded.iter().zip(&decided).take_while(|(a, b)| a == b);
-        let at = same.count();
-        if at < recorded.len().max(decided.len()) {
-            let side = |side: &[String]| side.get(at).cloned();
-            let recorded = side(&recorded).unwrap_or_else(|| "nothing".to_owned());
-            let decided = side(&decided).unwrap_or_else(|| "nothing".to_owned());
-            let event = unit.number + 1 + at as u64;
-            return differs(event, format!("{recorded} -> {decided}"));
+            };
+            let step = match machine.observe(unit.observation.clone(), unit.at, unit.at) {
+                Ok(step) => step,
+                Err(blocked) => return Some((differs(event(&blocked), summary(&blocked)), None)),
+            };
+            let retired = |decision: &Decision| match decision {
+                Decision::Marker { id, version, .. } => mutant.retired.contains(&(&**id, *version)),
+                _ => false,
+            };
+            let recorded = (unit.number + 1..).zip(&unit.decisions);
+            let recorded: Vec<_> = recorded
+                .filter(|(_, decision)| !retired(decision))
+                .map(|(event, decision)| (event, tell(decision)))
+                .collect();
+            let decided: Vec<_> = step.unit.decisions.iter().map(tell).collect();
+            let same = recorded.iter().zip(&decided).take_while(|((_, a), b)| a == *b);
+            let at = same.count();
+            if at == recorded.len().max(decided.len()) {
+                continue;
+            }
+            let recorded_at = recorded.get(at).map_or("nothing", |(_, what)| what);
+            let decided_at = decided.get(at).map_or("nothing", String::as_str);
+            let event = recorded.get(at).map_or(unit.last() + 1, |(event, _)| *event);
+            let call = step.unit.decisions.get(at).and_then(marker_call);
+            let call = call.filter(|(id, _)| {
+                let marker = format!("marker {id} ");
+                !recorded[at..].iter().any(|(_, what)| what.starts_with(&marker))
+            });
+            return Some((differs(event, format!("{recorded_at} -> {decided_at}")), call));
         }
+        None
     }
-    None
 }
 
-/// What is compared of decisions (S9).
-fn told(decisions: &[Decision]) -> Vec<String> {
-    decisions.iter().map(tell).collect()
+/// A decision by which `marked` says which marker was asked for: id, version and call.
+fn pseudo(decision: &Decision) -> Option<(&str, &str, &str)> {
+    let Decision::Recorded {
+        source: RecordSource::Named(name),
+        ..
+    } = decision
+    else {
+        return None;
+    };
+    let mut parts = name.strip_prefix("marker/")?.split('/');
+    Some((parts.next()?, parts.next()?, parts.next()?))
 }
 
+/// The call of a marker that the history has to have there.
+fn marker_call(decision: &Decision) -> Option<MarkerCall> {
+    let (id, _, call) = pseudo(decision)?;
+    let call = call.parse().ok().filter(|call| *call > 0)?;
+    Some((id.to_owned(), call))
+}
+
+/// What is compared of a decision (S9).
 fn tell(decision: &Decision) -> String {
+    if let Some((id, version, _)) = pseudo(decision) {
+        return format!("marker {id} {version}");
+    }
     match decision {
         Decision::ActivityScheduled {
             operation,
@@ -357,9 +511,10 @@ fn prefixes(definition: WorkflowDefinition, units: &[Unit]) -> Vec<Option<Refuse
 }
 
 fn replay(definition: WorkflowDefinition, units: &[Unit]) -> Option<Refused> {
-    let mut machine = machine(definition, "mutant", 0);
-    for unit in units {
+    let mut machine = begun(definition, "mutant", 0);
+    for (number, unit) in (1..).zip(units) {
         if let Err(blocked) = machine.replay(unit.clone()) {
+            let blocked = blocked.look_ahead(&units[number..]);
             return Some(Refused {
                 code: blocked.code().to_owned(),
                 event: event(&blocked),

@@ -12,12 +12,13 @@ use crate::AnyError;
 #[derive(Debug)]
 pub(crate) struct Workspace {
     subject: &'static str,
+    debug: &'static str,
     root: PathBuf,
 }
 
 impl Workspace {
-    /// In the target folder that this program was built into.
-    pub(crate) fn locate(subject: &'static str) -> Result<Self, AnyError> {
+    /// In the target folder that this program was built into. `debug`: which debug information its packages have.
+    pub(crate) fn locate(subject: &'static str, debug: &'static str) -> Result<Self, AnyError> {
         let program = env::current_exe()?;
         // Cargo marks its target folders so.
         let mut folders = program.ancestors();
@@ -36,7 +37,11 @@ impl Workspace {
                 fs::remove_dir_all(folder)?;
             }
         }
-        Ok(Self { subject, root })
+        Ok(Self {
+            subject,
+            debug,
+            root,
+        })
     }
 
     /// Writes the package `<subject>-<name>`.
@@ -56,8 +61,8 @@ impl Workspace {
         write_if_changed(&folder.join("src/lib.rs"), library)?;
         let members = format!(
             "[workspace]\nresolver = \"3\"\nmembers = [\"{}-*\"]\n\n\
-             [profile.dev]\ndebug = \"line-tables-only\"\n",
-            self.subject
+             [profile.dev]\ndebug = {:?}\n",
+            self.subject, self.debug
         );
         write_if_changed(&self.root.join("Cargo.toml"), &members)?;
         let lock = fs::read_to_string(repository().join("Cargo.lock"))?;

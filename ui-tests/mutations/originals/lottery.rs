@@ -92,10 +92,10 @@ pub async fn lottery(cx: &Cx, order: Order) -> Result<String, Error> {
 // return: who has not won gets nothing = replay H201
 // - None => Err(Error::new(format!("{ticket} has not won"))),
 // + None => Ok(String::new()),
-// type: the limit is a text = replay H210
+// type: the limit is a text = replay H210 at 3
 // - let limit: u64 = cx.record("limit", || 3);
 // + let limit: String = cx.record("limit", || "3".to_owned()); let limit = limit.len() as u64;
-// type: the luck is a number = replay H210
+// type: the luck is a number = replay H202
 // - let lucky: bool = cx.random();
 // + let lucky: u64 = cx.random();
 // refactor: another value is recorded from now on = harmless

@@ -78,11 +78,14 @@ pub async fn pool(cx: &Cx, order: Order) -> Result<Vec<String>, Error> {
 // - if parcels.len() == 4
 // + if parcels.len() == 3
 // return: what fails is left out = replay H201
-// - while let Some(parcel) = set.next().await {
+// - {
 // -     parcels.push(parcel?);
-// + while let Some(parcel) = set.next().await {
-// +     let Ok(parcel) = parcel else { continue };
-// +     parcels.push(parcel);
+// - }
+// - set.submit
+// + {
+// +     parcels.extend(parcel);
+// + }
+// + set.submit
 // refactor: it is full = harmless
 // - if set.len() == 2
 // -     && let Some(parcel) = set.next().await

@@ -42,6 +42,8 @@ pub async fn restock(cx: &Cx, skus: Vec<String>, wanted: u64) -> Result<u64, Err
 //     stock#2 answers 5
 //     stock#4 answers 9
 // all: [["cup", "plate", "spoon"], 9]
+// dear: [["teapots"], 9]
+//     stock#3 answers 9
 // it fails: [["cup"], 9]
 //     price fails "no connection"
 //

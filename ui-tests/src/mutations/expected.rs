@@ -11,6 +11,8 @@ pub struct Expected {
     pub lock: BTreeSet<String>,
     /// A replay of one of the recorded prefixes.
     pub replay: BTreeSet<String>,
+    /// The event that differs first in each run, where the mutant by itself cannot tell.
+    pub at: Option<u64>,
 }
 
 impl Expected {
@@ -41,7 +43,12 @@ impl FromStr for Expected {
                     ));
                 }
             };
-            for code in words {
+            while let Some(code) = words.next() {
+                if code == "at" {
+                    let event = words.next().and_then(|event| event.parse().ok());
+                    expected.at = Some(event.ok_or("after `at` comes the number of an event")?);
+                    break;
+                }
                 if !code.starts_with(|letter| letters.contains(letter)) {
                     return Err(format!("`{code}` is no code of theirs"));
                 }
@@ -71,7 +78,10 @@ impl fmt::Display for Expected {
             }
             between = "; ";
         }
-        Ok(())
+        match self.at {
+            Some(event) => write!(f, " at {event}"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -85,7 +95,7 @@ mod tests {
             "harmless",
             "lock L301",
             "replay H203 W101",
-            "lock L301; replay H203",
+            "lock L301; replay H203 at 3",
         ] {
             let expected: Result<Expected, _> = text.parse();
             assert_eq!(

@@ -9,8 +9,8 @@ use super::protocol::{Differs, Refused};
 /// What came of a mutant.
 #[derive(Debug, Default)]
 pub(super) struct Judged {
-    /// The codes of the lock; `None`: it was not asked.
-    pub(super) lock: Option<BTreeSet<String>>,
+    /// The codes of the lock.
+    pub(super) lock: BTreeSet<String>,
     /// The codes of the replays.
     pub(super) replay: BTreeSet<String>,
     /// How many prefixes it was given.
@@ -68,8 +68,9 @@ impl Judged {
             return;
         };
         let came = Expected {
-            lock: self.lock.clone().unwrap_or_else(|| expected.lock.clone()),
+            lock: self.lock.clone(),
             replay: self.replay.clone(),
+            at: expected.at,
         };
         if came != *expected {
             self.wrong

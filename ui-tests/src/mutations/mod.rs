@@ -15,6 +15,7 @@ mod judged;
 mod lock;
 mod made;
 mod mutant;
+mod oracle;
 mod original;
 mod package;
 mod places;
@@ -30,22 +31,36 @@ use crate::workspace::Workspace;
 pub use self::expected::Expected;
 pub use self::report::Report;
 
-/// Judges all mutants.
+/// Which mutants are judged.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Chosen {
+    /// Of these workflows; of all where none is named.
+    pub workflows: Vec<String>,
+    /// Those alone that were written by hand.
+    pub by_hand: bool,
+}
+
+/// Judges mutants.
 ///
 /// # Errors
 ///
 /// When the originals cannot be read, do not compile or do not record their runs, or cargo cannot be run.
-pub fn judge() -> Result<Report, AnyError> {
-    let workspace = Workspace::locate("mutations")?;
+pub fn judge(chosen: &Chosen) -> Result<Report, AnyError> {
+    let workspace = Workspace::locate("mutations", "none")?;
     let mut originals = Vec::new();
     let mut made = BTreeMap::<String, usize>::new();
     for original in original::all()? {
-        let mutants = mutant::all(&original)?;
+        if !chosen.workflows.is_empty() && !chosen.workflows.contains(&original.name) {
+            continue;
+        }
+        let mut mutants = mutant::all(&original)?;
+        mutants.retain(|mutant| !chosen.by_hand || mutant.expected.is_some());
         for mutant in mutants.iter().filter(|mutant| mutant.expected.is_none()) {
             *made.entry(mutant.kind.clone()).or_default() += 1;
         }
         originals.push((original, mutants));
     }
-    let lines = package::run(&workspace, &mut originals)?;
-    Report::of(originals, &lines, &lock::Locks, made)
+    let locks = lock::Locks::ask(&originals)?;
+    let lines = package::run(&workspace, &mut originals, &locks)?;
+    Report::of(originals, &lines, &locks, made)
 }

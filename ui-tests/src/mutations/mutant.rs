@@ -2,6 +2,7 @@
 
 use super::expected::Expected;
 use super::made;
+use super::oracle::oracle;
 use super::original::Original;
 
 /// A changed workflow.
@@ -16,11 +17,18 @@ pub(super) struct Mutant {
     /// What was changed.
     pub(super) what: String,
     pub(super) source: String,
+    /// The source out of which the truth comes, where that is another: it asks for markers.
+    pub(super) oracle: Option<String>,
     /// Of those written by hand.
     pub(super) expected: Option<Expected>,
 }
 
 impl Mutant {
+    /// Whether the lock is told to accept it, so that it retires markers.
+    pub(super) fn retires(&self) -> bool {
+        self.kind == "retire"
+    }
+
     /// What it is, for people.
     pub(super) fn title(&self) -> String {
         format!("{}: {}", self.kind, self.what)
@@ -37,6 +45,7 @@ pub(super) fn all(original: &Original) -> Result<Vec<Mutant>, syn::Error> {
             kind: mutation.kind.clone(),
             what: mutation.title.clone(),
             source: mutation.source.clone(),
+            oracle: oracle(&mutation.source)?,
             expected: Some(mutation.expected.clone()),
         });
     }
@@ -46,6 +55,7 @@ pub(super) fn all(original: &Original) -> Result<Vec<Mutant>, syn::Error> {
             workflow: original.name.clone(),
             kind: made.kind.to_owned(),
             what: made.what,
+            oracle: oracle(&made.source)?,
             source: made.source,
             expected: None,
         });

@@ -5,6 +5,11 @@
 //! //
 //! // quote: {"cents": 88}
 //! //
+//! // # Before: without the audit
+//! //
+//! // - audit(cx).await?;
+//! // +
+//! //
 //! // # Runs
 //! //
 //! // paid late: {"id": "o-1"}
@@ -18,12 +23,13 @@
 //! // + audit(cx).await?; charge(cx, cents)
 //! ```
 //!
-//! The source stands above. Of a mutation the first word says of which kind it is; the code after `-` has to be
+//! The source stands above. What it was before it has the runs too: whole, and begun before and then gone on with. Of a mutation the first word says of which kind it is; the code after `-` has to be
 //! in the source once, whatever its spaces and lines, and the code after `+` comes in its place. Several pairs are
 //! done together. What is expected stands after ` = `: who finds it under which codes, or `harmless`.
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::iter::Peekable;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -38,6 +44,8 @@ use crate::AnyError;
 pub(super) struct Original {
     pub(super) name: String,
     pub(super) source: String,
+    /// What it was before, and what that was.
+    pub(super) before: Vec<(String, String)>,
     pub(super) recordings: Recordings,
     pub(super) mutations: Vec<Mutation>,
 }
@@ -80,6 +88,7 @@ type Wrong = (usize, String);
 #[derive(Clone, Copy)]
 enum Part {
     Source,
+    Before,
     Answers,
     Runs,
     Mutations,
@@ -89,6 +98,7 @@ fn read(name: &str, text: &str) -> Result<Original, Wrong> {
     let mut original = Original {
         name: name.to_owned(),
         source: String::new(),
+        before: Vec::new(),
         recordings: Recordings {
             workflow: name.to_owned(),
             answers: BTreeMap::new(),
@@ -103,6 +113,13 @@ fn read(name: &str, text: &str) -> Result<Original, Wrong> {
         part = match line {
             "// # Answers" => Part::Answers,
             "// # Runs" => Part::Runs,
+            _ if line.starts_with("// # Before: ") => {
+                while lines.next_if(|(_, line)| *line == "//").is_some() {}
+                let source = replaced(&original.source, &pairs(&mut lines)).map_err(wrong)?;
+                let name = line.trim_start_matches("// # Before: ").to_owned();
+                original.before.push((name, source));
+                Part::Before
+            }
             "// # Mutations" => Part::Mutations,
             _ => {
                 let said = line.strip_prefix("//").unwrap_or_default().trim_end();
@@ -112,6 +129,7 @@ fn read(name: &str, text: &str) -> Result<Original, Wrong> {
                         original.source.push('\n');
                     }
                     _ if said.is_empty() => {}
+                    Part::Before => return Err(wrong("it is no `-` or `+`".to_owned())),
                     Part::Answers => {
                         let (activity, value) = pair(said).map_err(wrong)?;
                         original.recordings.answers.insert(activity, value);
@@ -130,18 +148,7 @@ fn read(name: &str, text: &str) -> Result<Original, Wrong> {
                         });
                     }
                     Part::Mutations => {
-                        let mut pairs = Vec::new();
-                        while let Some(&(_, line)) = lines.peek() {
-                            let is_old = line.starts_with("// -");
-                            let Some(code) = line
-                                .strip_prefix("// -")
-                                .or_else(|| line.strip_prefix("// +"))
-                            else {
-                                break;
-                            };
-                            lines.next();
-                            note(&mut pairs, is_old, code);
-                        }
+                        let pairs = pairs(&mut lines);
                         let mutation = mutation(said, &pairs, &original.source);
                         original.mutations.push(mutation.map_err(wrong)?);
                     }
@@ -151,6 +158,19 @@ fn read(name: &str, text: &str) -> Result<Original, Wrong> {
         };
     }
     Ok(original)
+}
+
+/// The pairs of old and new code that come next.
+fn pairs<'a>(
+    lines: &mut Peekable<impl Iterator<Item = (usize, &'a str)>>,
+) -> Vec<(String, String)> {
+    let mut pairs = Vec::new();
+    while let Some((_, line)) =
+        lines.next_if(|(_, line)| line.starts_with("// -") || line.starts_with("// +"))
+    {
+        note(&mut pairs, line.starts_with("// -"), &line["// -".len()..]);
+    }
+    pairs
 }
 
 /// Adds a line to the pairs of old and new code.

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
+use std::{fs, io};
 
 use serde_json::Value;
 
+use super::lock::Locks;
 use super::mutant::Mutant;
 use super::original::{Original, folder};
 use super::protocol::{ENDLESS, Line, Recordings};
@@ -20,9 +21,13 @@ pub(super) type Mutated = (Original, Vec<Mutant>);
 
 /// Compiles all mutants and runs them over what the originals record. Machine-made ones that do not compile, or
 /// compute without end, are taken out.
-pub(super) fn run(workspace: &Workspace, originals: &mut [Mutated]) -> Result<Vec<Line>, AnyError> {
+pub(super) fn run(
+    workspace: &Workspace,
+    originals: &mut [Mutated],
+    locks: &Locks,
+) -> Result<Vec<Line>, AnyError> {
     let package = loop {
-        let package = write(workspace, originals)?;
+        let package = write(workspace, originals, locks)?;
         let output = package.cargo("build", ["--message-format=json"])?;
         if output.status.success() {
             break package;
@@ -52,8 +57,12 @@ fn take_out(originals: &mut [Mutated], which: impl Fn(&str, &str) -> bool) {
     }
 }
 
-fn write<'a>(workspace: &'a Workspace, originals: &[Mutated]) -> Result<Package<'a>, AnyError> {
-    let package = workspace.package("run", &manifest(), &library(originals))?;
+fn write<'a>(
+    workspace: &'a Workspace,
+    originals: &[Mutated],
+    locks: &Locks,
+) -> Result<Package<'a>, AnyError> {
+    let package = workspace.package("run", &manifest(), &library(originals, locks))?;
     let sources = package.folder().join("src");
     let main = "fn main() {\n    mutations_run::main();\n}\n";
     write_if_changed(&sources.join("main.rs"), main)?;
@@ -62,12 +71,22 @@ fn write<'a>(workspace: &'a Workspace, originals: &[Mutated]) -> Result<Package<
     for (original, mutants) in originals {
         let folder = sources.join(&original.name);
         fs::create_dir_all(&folder)?;
-        write_if_changed(&folder.join("original.rs"), &original.source)?;
-        let mut files = BTreeSet::from(["original.rs".to_owned()]);
-        for mutant in mutants {
-            let file = format!("{}.rs", mutant.module);
-            write_if_changed(&folder.join(&file), &mutant.source)?;
+        let mut files = BTreeSet::new();
+        let mut write = |module: &str, source: &str| {
+            let file = format!("{module}.rs");
+            write_if_changed(&folder.join(&file), source)?;
             files.insert(file);
+            io::Result::Ok(())
+        };
+        write("original", &original.source)?;
+        for (number, (_, source)) in original.before.iter().enumerate() {
+            write(&format!("before_{number}"), source)?;
+        }
+        for mutant in mutants {
+            write(&mutant.module, &mutant.source)?;
+            if let Some(oracle) = &mutant.oracle {
+                write(&oracle_of(&mutant.module), oracle)?;
+            }
         }
         // The attributes read all files of a package.
         for entry in fs::read_dir(&folder)? {
@@ -80,6 +99,10 @@ fn write<'a>(workspace: &'a Workspace, originals: &[Mutated]) -> Result<Package<
     Ok(package)
 }
 
+fn oracle_of(module: &str) -> String {
+    format!("oracle_of_{module}")
+}
+
 fn manifest() -> String {
     let sdk = repository().join("sdk");
     format!(
@@ -90,12 +113,13 @@ fn manifest() -> String {
 }
 
 /// The modules, and the table of their workflows.
-fn library(originals: &[Mutated]) -> String {
+fn library(originals: &[Mutated], locks: &Locks) -> String {
     let at = |path: &str| repository().join("ui-tests").join(path);
     let mut text = String::from("#![allow(warnings)]\n");
     for (name, path) in [
         ("shop", "mutations/shop.rs"),
         ("run", "mutations/run.rs"),
+        ("marked", "mutations/marked.rs"),
         ("skipped", "mutations/skipped.rs"),
         ("protocol", "src/mutations/protocol.rs"),
     ] {
@@ -104,30 +128,53 @@ fn library(originals: &[Mutated]) -> String {
     text.push_str("mod twins;\n");
     for (original, mutants) in originals {
         let _ = writeln!(text, "mod {} {{\n    pub mod original;", original.name);
+        for number in 0..original.before.len() {
+            let _ = writeln!(text, "    pub mod before_{number};");
+        }
         for mutant in mutants {
             let _ = writeln!(text, "    pub mod {};", mutant.module);
+            if mutant.oracle.is_some() {
+                let _ = writeln!(text, "    pub mod {};", oracle_of(&mutant.module));
+            }
         }
         text.push_str("}\n");
     }
     text.push_str(
         "\npub fn main() {\n    run::main(programs);\n}\n\n\
          fn programs(workflow: &str) -> Option<run::Program> {\n    \
-         use perennial::WorkflowDefinition as Definition;\n    Some(match workflow {\n",
+         use perennial::WorkflowDefinition as Definition;\n    use run::{Mutant, Program};\n    \
+         Some(match workflow {\n",
     );
     for (original, mutants) in originals {
         let name = &original.name;
+        let definition = |module: &str, workflow: &str| {
+            format!("Definition::of::<{name}::{module}::{workflow}>()")
+        };
         let _ = writeln!(
             text,
-            "        {name:?} => run::Program {{\n            \
-             original: Definition::of::<{name}::original::{name}>(),\n            mutants: vec!["
+            "        {name:?} => Program {{\n            original: {},\n            before: vec![",
+            definition("original", name)
         );
-        for Mutant {
-            module, workflow, ..
-        } in mutants
-        {
+        for (number, (before, _)) in original.before.iter().enumerate() {
+            let definition = definition(&format!("before_{number}"), name);
+            let _ = writeln!(text, "                ({before:?}, {definition}),");
+        }
+        text.push_str("            ],\n            mutants: vec![\n");
+        for mutant in mutants {
+            let Mutant {
+                module, workflow, ..
+            } = mutant;
+            let oracle = match mutant.oracle {
+                Some(_) => format!("Some({})", definition(&oracle_of(module), workflow)),
+                None => "None".to_owned(),
+            };
+            let retired: Vec<_> = locks.retired(name, module).iter().collect();
+            let retired: Vec<_> = retired.iter().map(|of| (&of.id, of.version)).collect();
+            let definition = definition(module, workflow);
             let _ = writeln!(
                 text,
-                "                ({module:?}, Definition::of::<{name}::{module}::{workflow}>()),"
+                "                Mutant {{ name: {module:?}, definition: {definition}, oracle: {oracle}, \
+                 retired: &{retired:?} }},"
             );
         }
         text.push_str("            ],\n        },\n");
@@ -185,7 +232,7 @@ fn primary(message: &Value) -> Option<&str> {
 
 /// `src/fulfil/m3.rs` as the workflow and the module.
 fn of_package(file: &Path) -> Option<(String, String)> {
-    let module = file.file_stem()?.to_str()?;
+    let module = file.file_stem()?.to_str()?.trim_start_matches("oracle_of_");
     let workflow = file.parent()?.file_name()?.to_str()?;
     (file.starts_with("src")
         || file

@@ -7,7 +7,7 @@ use super::judged::Judged;
 use super::lock::Locks;
 use super::mutant::Mutant;
 use super::package::Mutated;
-use super::protocol::Line;
+use super::protocol::{Differs, Line};
 use crate::AnyError;
 
 /// Who finds which mutation.
@@ -66,7 +66,12 @@ impl Report {
                 .collect(),
         };
         for (original, mutants) in originals {
+            let declared = |module: &str| {
+                let mutant = mutants.iter().find(|mutant| mutant.module == module)?;
+                mutant.expected.as_ref()?.at
+            };
             let mut judged = BTreeMap::<&str, Judged>::new();
+            let mut recorded = BTreeMap::<&str, &[u64]>::new();
             let mut section = Section {
                 workflow: original.name.clone(),
                 runs: 0,
@@ -77,8 +82,12 @@ impl Report {
             for line in lines {
                 match line {
                     Line::Recorded {
-                        workflow, units, ..
+                        workflow,
+                        run,
+                        units,
+                        ..
                     } if *workflow == original.name => {
+                        recorded.insert(run, units);
                         section.runs += 1;
                         section.prefixes += units.len();
                     }
@@ -95,17 +104,26 @@ impl Report {
                         differs,
                         replays,
                     } if *workflow == original.name => {
+                        let declared = declared(mutant).map(|event| {
+                            let units = recorded.get(&**run).copied().unwrap_or_default();
+                            Differs {
+                                unit: units.iter().take_while(|last| **last < event).count(),
+                                event,
+                                what: "as declared".to_owned(),
+                            }
+                        });
+                        let differs = declared.as_ref().or(differs.as_ref());
                         judged
                             .entry(mutant)
                             .or_default()
-                            .note(run, differs.as_ref(), replays);
+                            .note(run, differs, replays);
                     }
                     _ => {}
                 }
             }
             for mutant in mutants {
                 let mut judged = judged.remove(&*mutant.module).unwrap_or_default();
-                judged.lock = locks.of(&original.name, &mutant.module);
+                judged.lock = locks.codes(&original.name, &mutant.module);
                 judged.compare(&mutant);
                 if mutant.expected.is_some() {
                     section.by_hand.push((mutant, judged));
@@ -169,8 +187,7 @@ impl Made {
     fn count(&mut self, judged: &Judged) {
         self.ran += 1;
         self.differ += usize::from(judged.differ > 0);
-        let lock = judged.lock.as_ref().is_some_and(|codes| !codes.is_empty());
-        let count = match (lock, judged.refused > 0) {
+        let count = match (!judged.lock.is_empty(), judged.refused > 0) {
             (true, true) => &mut self.by_both,
             (true, false) => &mut self.by_lock,
             (false, true) => &mut self.by_replay,
@@ -178,7 +195,7 @@ impl Made {
         };
         *count += 1;
         self.codes.extend(judged.replay.iter().cloned());
-        self.codes.extend(judged.lock.iter().flatten().cloned());
+        self.codes.extend(judged.lock.iter().cloned());
     }
 }
 
@@ -199,10 +216,9 @@ impl fmt::Display for Report {
                 section.workflow, section.runs, section.prefixes
             )?;
             for (mutant, judged) in &section.by_hand {
-                let lock = match &judged.lock {
-                    None => "?".to_owned(),
-                    Some(found) if found.is_empty() => "-".to_owned(),
-                    Some(found) => codes(found),
+                let lock = match judged.lock.is_empty() {
+                    true => "-".to_owned(),
+                    false => codes(&judged.lock),
                 };
                 write!(f, "  {:<9} {:<52} {lock:<10}", mutant.kind, mutant.what)?;
                 match judged.first {
