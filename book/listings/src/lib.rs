@@ -3,6 +3,7 @@
 //! *First workflow* is a crate of its own and lives in `first-workflow/`.
 
 pub mod activities;
+pub mod blocked;
 pub mod determinism;
 pub mod errors;
 pub mod lock;
