@@ -78,7 +78,7 @@ macro_rules! __schemas {
     };
 }
 
-/// Whether a type has a schema, found out by the order in which methods are looked for: [`Known`] is for what is
+/// Whether a type has a schema, found out by the order in which methods are looked for: `Known` is for what is
 /// borrowed once, and comes first where it applies at all.
 #[cfg(feature = "schemars")]
 #[doc(hidden)]

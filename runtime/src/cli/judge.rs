@@ -53,6 +53,8 @@ pub(super) struct Evidence {
     pub(super) markers: BTreeSet<(String, u32)>,
     /// The activities that have not come to an end.
     pub(super) activities: BTreeSet<String>,
+    /// Something of its history is damaged or missing, which no program can make up for.
+    pub(super) damaged: bool,
     /// The programs that have found that they can never go on with it.
     pub(super) unfit: BTreeSet<String>,
 }
@@ -366,6 +368,7 @@ impl Case {
         let finding = self.find(program, scope, now);
         let open = std::mem::take(&mut self.open).into_values();
         self.evidence.activities = open.map(|(name, _)| name).collect();
+        self.evidence.damaged = matches!(&finding, Finding::Blocked(error) if is_damage(error));
         Judged {
             run: self.run,
             evidence: self.evidence,
@@ -456,6 +459,12 @@ impl Case {
         }
         Ok(())
     }
+}
+
+fn is_damage(error: &Blocked) -> bool {
+    use IncompatibleKind::{Damaged, Gap};
+
+    matches!(error, Blocked::Incompatible(error) if matches!(error.kind, Damaged | Gap))
 }
 
 fn is_end(decision: &Decision) -> bool {

@@ -4,6 +4,7 @@ use std::fs;
 
 use perennial_runtime::cli::Plan;
 use perennial_runtime::store::export::export_to;
+use perennial_runtime::store::sled::{Salvage, Tamper};
 use perennial_runtime::store::{MemoryStore, Store};
 
 use crate::shop::{order_1, order_5, refund, shop_1, shop_2, shop_3, shop_4, shop_5};
@@ -247,6 +248,25 @@ fn a_store_that_is_in_use_is_refused_and_the_programs_own_is_the_default() {
         "{}",
         ran.all()
     );
+}
+
+#[test]
+fn a_run_that_is_damaged_is_uncovered_and_the_others_are_planned() {
+    let world = World::new();
+    let store = world.store("data");
+    fill(&store);
+    let run = "order-1".parse().unwrap();
+    store.tamper(Tamper::FlipUnit(&run, 1, 3)).unwrap();
+    store.close().unwrap();
+    drop(store);
+    let ran = world.call(shop_2(MemoryStore::new()), &["plan", "@/data"]);
+    insta::assert_snapshot!(ran.all());
+    // A salvage says that not all of it is there.
+    let salvage = Salvage::default();
+    let (data, export) = (world.path("data"), world.path("salvaged.jsonl"));
+    salvage.run(data, export, NOW).unwrap();
+    let ran = world.call(shop_2(MemoryStore::new()), &["plan", "@/salvaged.jsonl"]);
+    insta::assert_snapshot!(ran.all());
 }
 
 #[test]

@@ -14,7 +14,7 @@ pub(super) fn servers(
     artifact: &str,
     programs: &BTreeMap<String, (Timestamp, Option<Manifest>)>,
 ) -> Vec<Server> {
-    if evidence.workflow.is_empty() {
+    if evidence.workflow.is_empty() || evidence.damaged {
         return Vec::new();
     }
     let workflow = |name: &str| {
@@ -154,7 +154,11 @@ mod tests {
             semantics: 2,
             ..evidence()
         };
-        for evidence in [unfit, marked, waiting, newer] {
+        let damaged = Evidence {
+            damaged: true,
+            ..evidence()
+        };
+        for evidence in [unfit, marked, waiting, newer, damaged] {
             assert!(names(&evidence).is_empty(), "{evidence:?}");
         }
     }

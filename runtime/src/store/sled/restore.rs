@@ -36,7 +36,7 @@ impl Writer {
                 attempts,
                 end,
             } => self.restore_history(drain, run, *generation, units, attempts, *end),
-            Restore::Run { run, loaded } => self.restore_run(drain, run, &loaded),
+            Restore::Run { run, loaded } => self.restore_run(drain, run, loaded),
             Restore::GiveUp { run } => self.give_up(drain, run),
         }
     }
