@@ -322,14 +322,14 @@ change! { another_branch,
 |cx| { let n = charge(cx, 1).await?; if n > 5 { ship(cx, n).await?; } else { notify(cx, n).await?; } Ok(pick(cx, 2).await?) }
 => { let n = charge(cx, 1).await?; if n > 9 { ship(cx, n).await?; } else { notify(cx, n).await?; } Ok(pick(cx, 2).await?) }, @"
 H201 changed at 4: activity ship / activity notify
-  `activity ship` stands in another branch, at sdk/tests/machine/differences.rs: this code takes one that the history did not take
+  `activity ship` stands in another branch, at sdk/tests/machine/differences.rs this code takes one that the history did not take
 " }
 
 change! { another_branch_after_which_the_same_comes,
 |cx| { let n = charge(cx, 1).await?; if n > 5 { ship(cx, n).await?; } else { notify(cx, n).await?; } Ok(ship(cx, 2).await?) }
 => { let n = charge(cx, 1).await?; if n > 9 { ship(cx, n).await?; } else { notify(cx, n).await?; } Ok(ship(cx, 2).await?) }, @"
 H201 changed at 4: activity ship / activity notify
-  `activity ship` stands in another branch, at sdk/tests/machine/differences.rs: this code takes one that the history did not take
+  `activity ship` stands in another branch, at sdk/tests/machine/differences.rs this code takes one that the history did not take
 " }
 
 change! { one_for_another,

@@ -69,11 +69,16 @@ fn text(blocked: &Blocked) -> String {
     for (at, part) in blocked.to_string().split("markers.rs:").enumerate() {
         let digit = |c: char| c.is_ascii_digit() || c == ':';
         let part = if at == 0 {
-            part
+            part.to_owned()
         } else {
-            part.trim_start_matches(digit)
+            // What stands behind is moved to a column by their lengths.
+            let part = part.trim_start_matches(digit);
+            match part.trim_start_matches(' ') {
+                rest if part.starts_with("  ") => format!("  {rest}"),
+                _ => part.to_owned(),
+            }
         };
-        parts.push(part.to_owned());
+        parts.push(part);
     }
     parts.join("markers.rs")
 }
@@ -496,7 +501,7 @@ fn row_15_a_recorded_marker_that_is_not_asked_for_is_removed_whatever_comes_inst
 
       event 4
           recorded    marker "m" 2  sdk/tests/machine/markers.rs  begun by artifact first
-          this code   sleep ~2      sdk/tests/machine/markers.rs   artifact this
+          this code   sleep ~2      sdk/tests/machine/markers.rs  artifact this
 
       recorded next                    this code asks for
           4 marker "m" 2            ≠  sleep   ← marker removed
