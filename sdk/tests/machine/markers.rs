@@ -69,11 +69,16 @@ fn text(blocked: &Blocked) -> String {
     for (at, part) in blocked.to_string().split("markers.rs:").enumerate() {
         let digit = |c: char| c.is_ascii_digit() || c == ':';
         let part = if at == 0 {
-            part
+            part.to_owned()
         } else {
-            part.trim_start_matches(digit)
+            // What stands behind is moved to a column by their lengths.
+            let part = part.trim_start_matches(digit);
+            match part.trim_start_matches(' ') {
+                rest if part.starts_with("  ") => format!("  {rest}"),
+                _ => part.to_owned(),
+            }
         };
-        parts.push(part.to_owned());
+        parts.push(part);
     }
     parts.join("markers.rs")
 }
@@ -234,7 +239,7 @@ fn row_5_a_recorded_version_outside_of_the_range_is_unsupported_at_its_own_event
     run order-42 (flow) is blocked: its history does not fit this program [H207 marker unsupported]
 
       event 4
-          recorded    marker "m" 2      sdk/tests/machine/markers.rs   begun by artifact first
+          recorded    marker "m" 2      sdk/tests/machine/markers.rs  begun by artifact first
           this code   marker "m" 0..=1  sdk/tests/machine/markers.rs  artifact this
 
     Nothing was changed. The run goes on after any of these:
@@ -544,7 +549,7 @@ fn rows_16_and_17_a_retired_marker_is_passed_over_with_the_version_that_has_stay
 
       event 4
           recorded    marker "m" 2  sdk/tests/machine/markers.rs  begun by artifact first
-          this code   sleep ~2                                          artifact this
+          this code   sleep ~2                                           artifact this
           the marker was retired: the code of its version 1 has stayed
 
       recorded next                    this code asks for
@@ -575,7 +580,7 @@ fn row_18_a_marker_that_was_moved_to_an_earlier_event_is_reordered() {
     run order-42 (flow) is blocked: its history does not fit this program [H205 reordered]
 
       event 4
-          recorded    marker "m" 2  sdk/tests/machine/markers.rs   begun by artifact first
+          recorded    marker "m" 2  sdk/tests/machine/markers.rs  begun by artifact first
           this code   sleep ~2      sdk/tests/machine/markers.rs  artifact this
           the code asks for the marker earlier, at sdk/tests/machine/markers.rs, where the history has none: version 0
 
