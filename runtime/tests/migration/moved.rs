@@ -41,6 +41,7 @@ async fn s38_a_run_that_does_not_fit_is_moved_and_finishes_as_a_new_one() {
             panic!("it has begun")
         };
         assert_eq!(started.migrated_from.as_ref(), Some(old.id()));
+        assert_eq!(started.version, Some(2));
         let text = old.history().await.unwrap().history.text();
         insta::assert_snapshot!("a_moved_history", text);
         assert_eq!(

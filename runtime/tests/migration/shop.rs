@@ -106,7 +106,7 @@ pub(crate) mod next {
         Ok(receipt)
     }
 
-    #[workflow]
+    #[workflow(version = 2)]
     pub(crate) async fn order_v2(cx: &Cx, input: OrderV2) -> Result<String, Error> {
         weigh(cx, input.order.id.clone()).await?;
         let receipt = match input.receipt {
