@@ -118,7 +118,7 @@ pub struct Builder {
     pub(crate) durability: Durability,
     pub(crate) registry: Registry,
     states: States,
-    clock: Arc<dyn Clock>,
+    pub(crate) clock: Arc<dyn Clock>,
     artifact: Option<String>,
     settings: Settings,
 }

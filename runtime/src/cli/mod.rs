@@ -33,12 +33,13 @@
 //! ([`Builder::artifact`](crate::Builder::artifact)), so what another binary says of itself is not what is deployed.
 //!
 //! None of the commands starts the runtime or an activity. `manifest`, `check` and `plan` write nothing into a store
-//! and make none; `unblock` opens the store that it is told to change.
+//! and make none; `unblock` and `migrate` open the store that they are told to change.
 //!
 //! Exit codes: 0 done, 1 not done or something is wrong, 2 wrong arguments.
 
 mod check;
 mod judge;
+mod migrate;
 mod plan;
 mod source;
 mod unblock;
@@ -50,11 +51,12 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
-use perennial::RunKey;
+use perennial::{RunId, RunKey};
 
 use crate::Builder;
 
 pub use check::{Check, CheckOptions, CheckState, Checked, check};
+pub use migrate::{MoveError, Moved};
 pub use plan::{Because, Part, Plan, PlanOptions, Recorded, Server, Uncovered, plan};
 pub use source::SourceError;
 
@@ -86,6 +88,7 @@ enum Command {
     Check(CheckArguments),
     Plan(PlanArguments),
     Unblock(UnblockArguments),
+    Migrate(MigrateArguments),
 }
 
 /// Replays all open runs, and tells which of them this program would go on with
@@ -133,6 +136,23 @@ struct CheckArguments {
 struct UnblockArguments {
     /// The run: `order-42`, or `namespace/order-42` outside the default namespace
     run: RunKey,
+    /// The folder of the store [default: the program's store]
+    #[arg(long, value_name = "FOLDER")]
+    store: Option<PathBuf>,
+}
+
+/// Moves a run to a new one, by a migration of this program
+///
+/// The store must not be in use: a program that is at work has `client.migrate(..)`. The run ends, and the next
+/// program that is started on the store goes on with the new one.
+#[derive(Debug, clap::Args)]
+struct MigrateArguments {
+    /// The run: `order-42`, or `namespace/order-42` outside the default namespace
+    run: RunKey,
+    /// The name of the migration, as the builder got it: `.migration(to_v2)`
+    migration: String,
+    /// The id of the new run, in the same namespace
+    to: RunId,
     /// The folder of the store [default: the program's store]
     #[arg(long, value_name = "FOLDER")]
     store: Option<PathBuf>,
@@ -210,6 +230,15 @@ impl Command {
             Self::Unblock(UnblockArguments { run, store }) => {
                 let unblocked = unblock::unblock(builder, store, run)?;
                 Ok((format!("{unblocked}\n"), true))
+            }
+            Self::Migrate(MigrateArguments {
+                run,
+                migration,
+                to,
+                store,
+            }) => {
+                let moved = migrate::migrate(builder, store, run, &migration, to)?;
+                Ok((format!("{moved}\n"), true))
             }
         }
     }

@@ -6,7 +6,7 @@ use perennial::value::{Digest, Value};
 use perennial::{RunId, RunKey, Timestamp, WorkflowDefinition};
 use tokio::sync::{mpsc, oneshot};
 
-use super::migrate::{MigrateRequest, UnderWay};
+use super::migrate::MigrateRequest;
 use super::reuse::Reuse;
 use super::unblock::UnblockReply;
 use crate::activity::{AttemptReport, Slot, Waiting};
@@ -30,7 +30,6 @@ pub(crate) enum Message {
     /// The store has answered that.
     Migrated {
         run: RunKey,
-        under_way: Box<UnderWay>,
         result: Result<Created, StoreError>,
     },
     /// The run has something to do.

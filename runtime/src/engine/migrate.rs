@@ -36,13 +36,13 @@ pub(crate) struct MigrateRequest {
 
 /// A write that is under way.
 #[derive(Debug)]
-pub(crate) struct UnderWay {
+pub(super) struct UnderWay {
     /// When the old run has ended, if it has.
     at: Timestamp,
     /// The old run's last event then.
     sequence: u64,
     to: RunId,
-    reply: MigrateWaiter,
+    pub(super) reply: MigrateWaiter,
 }
 
 impl Shard {
@@ -107,31 +107,27 @@ impl Shard {
         let new = plan.new_run();
         let now = shared.clock.now();
         let write = plan.write(&loaded, run.fence, shared.owner, &shared.artifact, now);
-        let under_way = Box::new(UnderWay {
+        let under_way = UnderWay {
             at: write.end.changes.stamp,
             sequence: write.end.sequence + 1,
             to: new.id,
             reply,
-        });
+        };
+        // Not in the ack: where the engine stops first, whoever asked is told so.
+        self.moving.insert(key.clone(), under_way);
         let (told, run) = (Arc::clone(&shared), key.clone());
         let ack = Box::new(move |result| {
-            let message = Message::Migrated {
-                run: run.clone(),
-                under_way,
-                result,
-            };
-            told.tell(&run, message);
+            let name = run.clone();
+            told.tell(&run, Message::Migrated { run: name, result });
         });
         shared.store.migrate(write, ack);
     }
 
     /// The store has answered.
-    pub(super) fn migrated(
-        &mut self,
-        key: &RunKey,
-        under_way: UnderWay,
-        result: Result<Created, StoreError>,
-    ) {
+    pub(super) fn migrated(&mut self, key: &RunKey, result: Result<Created, StoreError>) {
+        let Some(under_way) = self.moving.remove(key) else {
+            return;
+        };
         let UnderWay {
             at,
             sequence,

@@ -10,7 +10,7 @@ use perennial::RunKey;
 use tokio::sync::{mpsc, oneshot};
 
 use super::message::{Ended, Message, StartRequest, WaitError};
-use super::migrate::MigrateRequest;
+use super::migrate::{MigrateRequest, UnderWay};
 use super::outbox::Outbox;
 use super::run::{BlockedNow, Run, Runs, Stage};
 use super::unblock::Asked;
@@ -35,6 +35,8 @@ pub(super) struct Shard {
     pub(super) asked: HashMap<RunKey, Vec<Asked>, ByRun>,
     /// What is to become of runs that are moved to new ones, once nothing else is under way with them.
     pub(super) migrations: HashMap<RunKey, Vec<MigrateRequest>, ByRun>,
+    /// Runs whose ends as such are being written.
+    pub(super) moving: HashMap<RunKey, UnderWay, ByRun>,
     pub(super) outbox: Outbox,
     draining: Vec<mpsc::Sender<Infallible>>,
     /// Why nothing can be done any more.
@@ -53,6 +55,7 @@ impl Shard {
             starts: HashMap::default(),
             asked: HashMap::default(),
             migrations: HashMap::default(),
+            moving: HashMap::default(),
             outbox: Outbox::default(),
             draining: Vec::new(),
             failed: None,
@@ -124,11 +127,7 @@ impl Shard {
             Message::Await { run, reply } => self.wait_for(run, reply),
             Message::Unblock { run, reply } => self.unblock(&run, reply),
             Message::Migrate(request) => self.migrate(request),
-            Message::Migrated {
-                run,
-                under_way,
-                result,
-            } => self.migrated(&run, *under_way, result),
+            Message::Migrated { run, result } => self.migrated(&run, result),
             Message::Wake { run } => self.wake(&run),
             // The timer fires in the next process.
             Message::Due { .. } if self.shared.is_draining() => {}
@@ -248,8 +247,11 @@ impl Shard {
         for request in std::mem::take(&mut self.starts).into_values().flatten() {
             let _ = request.reply.send(Err(error.clone()));
         }
-        for request in std::mem::take(&mut self.migrations).into_values().flatten() {
-            let _ = request.reply.send(Err(error.clone()));
+        let plans = std::mem::take(&mut self.migrations);
+        let replies = plans.into_values().flatten().map(|request| request.reply);
+        let under_way = std::mem::take(&mut self.moving).into_values();
+        for reply in replies.chain(under_way.map(|under_way| under_way.reply)) {
+            let _ = reply.send(Err(error.clone()));
         }
         self.failed.get_or_insert(error);
     }

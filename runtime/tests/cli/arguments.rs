@@ -14,6 +14,7 @@ fn each_command_says_what_it_does() {
         ("check", &["check", "--help"]),
         ("plan", &["plan", "--help"]),
         ("unblock", &["unblock", "--help"]),
+        ("migrate", &["migrate", "--help"]),
     ] {
         let ran = world.call(shop_1(MemoryStore::new()), arguments);
         insta::assert_snapshot!(format!("help_{name}"), ran.all());
@@ -29,6 +30,7 @@ fn other_words_are_refused() {
         &["plan", "a", "b"],
         &["plan", "--ids", "many"],
         &["unblock"],
+        &["migrate", "order-1"],
     ]
     .map(|arguments| {
         let ran = world.call(shop_1(MemoryStore::new()), arguments);

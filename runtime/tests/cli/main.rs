@@ -3,6 +3,7 @@
 
 mod arguments;
 mod check;
+mod migrate;
 mod plan;
 mod shop;
 mod unblock;

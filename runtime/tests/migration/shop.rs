@@ -10,6 +10,7 @@ use perennial_runtime::{Builder, Runtime};
 use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
 
+use crate::support::clock::Set;
 use crate::support::held::{HeldStore, Shared};
 
 /// What the activities touch, and how a test steers them.
@@ -19,7 +20,8 @@ pub(crate) struct World {
     pub(crate) gate: Semaphore,
     /// Is told of each execution of `pack`.
     pub(crate) began: Semaphore,
-    pub(crate) packed: AtomicU32,
+    /// `label` takes a permit for each execution.
+    pub(crate) labels: Semaphore,
 }
 
 impl World {
@@ -28,7 +30,7 @@ impl World {
             charged: AtomicU32::new(0),
             gate: Semaphore::new(0),
             began: Semaphore::new(0),
-            packed: AtomicU32::new(0),
+            labels: Semaphore::new(0),
         })
     }
 
@@ -66,8 +68,14 @@ pub(crate) async fn pack(acx: &ActivityCx, order: String) -> Result<String, Fail
     let world = acx.state::<Arc<World>>();
     world.began.add_permits(1);
     world.gate.acquire().await?.forget();
-    world.packed.fetch_add(1, Ordering::SeqCst);
     Ok(format!("{order} in a box"))
+}
+
+#[activity(idempotent)]
+pub(crate) async fn label(acx: &ActivityCx) -> Result<(), Failure> {
+    let world = acx.state::<Arc<World>>();
+    world.labels.acquire().await?.forget();
+    Ok(())
 }
 
 #[activity(pure)]
@@ -79,8 +87,9 @@ pub(crate) async fn weigh(_acx: &ActivityCx, order: String) -> Result<usize, Fai
 #[workflow]
 pub(crate) async fn order(cx: &Cx, order: Order) -> Result<u64, Error> {
     let receipt = charge(cx, order.cents).await?;
-    let (packed, slept) = join!(pack(cx, order.id), cx.sleep(days(30)));
+    let (packed, labelled, slept) = join!(pack(cx, order.id), label(cx), cx.sleep(days(30)));
     packed?;
+    labelled?;
     slept?;
     Ok(receipt)
 }
@@ -97,7 +106,7 @@ pub(crate) mod next {
         Ok(receipt)
     }
 
-    #[workflow]
+    #[workflow(version = 2)]
     pub(crate) async fn order_v2(cx: &Cx, input: OrderV2) -> Result<String, Error> {
         weigh(cx, input.order.id.clone()).await?;
         let receipt = match input.receipt {
@@ -123,6 +132,7 @@ fn moved(old: &OldRun) -> Result<OrderV2, Refuse> {
 #[migration(from = next::order, to = next::order_v2)]
 pub(crate) fn to_v2(old: &OldRun) -> Result<OrderV2, Refuse> {
     old.keep(pack);
+    old.keep(label);
     old.stop_timers();
     moved(old)
 }
@@ -163,8 +173,10 @@ impl Place {
             .unwrap()
     }
 
-    /// The one that they do not fit.
+    /// The one that they do not fit: as soon as one of them is told something, that a label was made, it is
+    /// blocked.
     pub(crate) async fn second(&self, world: &Arc<World>) -> Runtime {
+        world.labels.add_permits(1);
         let builder = self.program(world, "second");
         let builder = builder.workflow(next::order).workflow(order_v2);
         builder.migration(to_v2).start().await.unwrap()
@@ -172,8 +184,9 @@ impl Place {
 
     pub(crate) fn program(&self, world: &Arc<World>, artifact: &str) -> Builder {
         self.builder()
-            .activities((charge, pack, weigh))
+            .activities((charge, pack, label, weigh))
             .state(Arc::clone(world))
+            .clock(Set::new())
             .artifact(artifact)
     }
 

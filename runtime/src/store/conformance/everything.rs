@@ -11,7 +11,16 @@ use crate::store::{
 
 /// Those in the namespace `default`, and one in another.
 pub(super) fn runs() -> Vec<RunKey> {
-    let names = ["ended", "fresh", "large", "purged", "purged-anew", "small"];
+    let names = [
+        "ended",
+        "fresh",
+        "large",
+        "moved",
+        "moved-on",
+        "purged",
+        "purged-anew",
+        "small",
+    ];
     let mut runs: Vec<_> = names.map(key).into();
     runs.push(key_in("other", "small"));
     runs
@@ -62,6 +71,9 @@ pub(super) fn make(scene: &Scene) {
             at: at(bytes as u64),
         }));
     }
+    let mut moved = scene.begin("moved");
+    moved.grow(1);
+    ok(scene.migrate(super::migrate::migrate(&moved, "moved-on")));
     scene.begin("fresh");
     scene.begin_in("other", "small").grow(1);
     let mut purged = scene.begin("purged");

@@ -62,7 +62,7 @@ fn moved(number: u64, to: &RunId) -> Unit {
 }
 
 /// The old run ends, one of its tasks goes on, and the new run begins with a row.
-fn migrate(run: &Run<'_>, to: &str) -> Migrate {
+pub(super) fn migrate(run: &Run<'_>, to: &str) -> Migrate {
     let to = id(to);
     let late = AttemptRecord {
         operation: 4,
