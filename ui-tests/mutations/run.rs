@@ -14,12 +14,10 @@ use perennial::history::{
 };
 use perennial::machine::Machine;
 use perennial::value::Value;
-use perennial::{
-    Blocked, Graph, Namespace, RetiredMarker, RunId, Timestamp, WorkflowDefinition,
-};
+use perennial::{Blocked, Graph, Namespace, RetiredMarker, RunId, Timestamp, WorkflowDefinition};
 
-use crate::protocol::{Differs, Does, ENDLESS, Line, Recordings, Refused, Run};
 use crate::marked::{self, MarkerCall};
+use crate::protocol::{Differs, Does, ENDLESS, Line, Recordings, Refused, Run};
 use crate::shop;
 
 /// When each run begins.
@@ -422,20 +420,30 @@ impl Recorded {
                 .map(|(event, decision)| (event, tell(decision)))
                 .collect();
             let decided: Vec<_> = step.unit.decisions.iter().map(tell).collect();
-            let same = recorded.iter().zip(&decided).take_while(|((_, a), b)| a == *b);
+            let same = recorded
+                .iter()
+                .zip(&decided)
+                .take_while(|((_, a), b)| a == *b);
             let at = same.count();
             if at == recorded.len().max(decided.len()) {
                 continue;
             }
             let recorded_at = recorded.get(at).map_or("nothing", |(_, what)| what);
             let decided_at = decided.get(at).map_or("nothing", String::as_str);
-            let event = recorded.get(at).map_or(unit.last() + 1, |(event, _)| *event);
+            let event = recorded
+                .get(at)
+                .map_or(unit.last() + 1, |(event, _)| *event);
             let call = step.unit.decisions.get(at).and_then(marker_call);
             let call = call.filter(|(id, _)| {
                 let marker = format!("marker {id} ");
-                !recorded[at..].iter().any(|(_, what)| what.starts_with(&marker))
+                !recorded[at..]
+                    .iter()
+                    .any(|(_, what)| what.starts_with(&marker))
             });
-            return Some((differs(event, format!("{recorded_at} -> {decided_at}")), call));
+            return Some((
+                differs(event, format!("{recorded_at} -> {decided_at}")),
+                call,
+            ));
         }
         None
     }

@@ -54,7 +54,7 @@ pub async fn approval(cx: &Cx, order: Order) -> Result<String, Error> {
 //
 // # Mutations
 //
-// insert: a pause before it is asked = lock L301; replay H203
+// insert: a pause before it is asked = lock L301; replay H201 H203
 // - let reply = select! {
 // + cx.sleep(seconds(1)).await?; let reply = select! {
 // insert: a third arm of the select = lock L301; replay H203
@@ -63,17 +63,17 @@ pub async fn approval(cx: &Cx, order: Order) -> Result<String, Error> {
 // insert: a note to who waits = lock L301; replay H203
 // - return Err(Error::new("not approved"));
 // + mail(cx, "not approved".to_owned()).await?; return Err(Error::new("not approved"));
-// remove: an arm = lock L302; replay H201 H204
+// remove: an arm = lock L304; replay H204
 // - reply = approve(cx, format!("{} ({asked})", order.id)) => Some(reply?),
 // -     _ = cx.sleep(days(1)) => None,
 // + reply = approve(cx, format!("{} ({asked})", order.id)) => Some(reply?),
-// remove: the mail in the loop = lock L302; replay H201
+// remove: the mail in the loop = lock L302; replay H201 H204
 // - mail(cx, format!("please look at {}", order.id)).await?;
 // +
 // rename: the one who is asked = lock L304; replay H201
 // - reply = approve(
 // + reply = crate::twins::twin_of_approve(
-// reorder: the arms of the select = lock L303; replay H205
+// reorder: the arms of the select = lock L303; replay H203 H205
 // - reply = approve(cx, format!("{} ({asked})", order.id)) => Some(reply?),
 // - _ = cx.sleep(days(1)) => None,
 // + _ = cx.sleep(days(1)) => None,
@@ -83,7 +83,7 @@ pub async fn approval(cx: &Cx, order: Order) -> Result<String, Error> {
 // - _ = cx.sleep(minutes(10)) => Ok("too late".to_owned()),
 // + _ = cx.sleep(minutes(10)) => Ok("too late".to_owned()),
 // + receipt = charge(cx, order.cents) => receipt.map_err(Error::from),
-// kind: it waits for the reply however long it takes = lock L304; replay H201
+// kind: it waits for the reply however long it takes = lock L304; replay H204
 // - let reply = select! {
 // -     reply = approve(cx, format!("{} ({asked})", order.id)) => Some(reply?),
 // -     _ = cx.sleep(days(1)) => None,
@@ -92,25 +92,25 @@ pub async fn approval(cx: &Cx, order: Order) -> Result<String, Error> {
 // input: how it is asked = replay H202
 // - "{} ({asked})"
 // + "{} [{asked}]"
-// branch: it is not approved and goes on = replay H201
+// branch: it is not approved and goes on = lock L310; replay H203
 // - if !approved {
 // + if !approved && order.cents > 100 {
-// bound: it asks four times = replay H201
+// bound: it asks four times = lock L310; replay H203
 // - None if asked == 3
 // + None if asked == 4
-// bound: it asks twice = replay H201
+// bound: it asks twice = lock L310; replay H206
 // - None if asked == 3
 // + None if asked == 2
-// return: at the first no = replay H202
+// return: at the first no = lock L304; replay H202
 // - Some(approved) => break approved,
 // + Some(false) => return Err(Error::new("no")), Some(true) => break true,
 // return: another value where it is too late = replay H202
 // - Ok("too late".to_owned())
 // + Ok("later".to_owned())
-// refactor: the count begins elsewhere = harmless
+// rewrite: the count begins elsewhere = lock L310
 // - let mut asked = 0;
 // + let mut asked = 1 - 1;
-// refactor: match in place of the guards = harmless
+// rewrite: match in place of the guards = lock L310
 // - None if asked == 3 => break false,
 // - None => {
 // -     mail(cx, format!("please look at {}", order.id)).await?;
@@ -128,3 +128,8 @@ pub async fn approval(cx: &Cx, order: Order) -> Result<String, Error> {
 // + Ok(select! { _ = cx.sleep(hours(1)) => {
 // - } => receipt?, }; Ok(receipt)
 // + } => receipt?, })
+// refactor: variables renamed = harmless
+// - let approved = loop {
+// + let said_yes = loop {
+// - if !approved { return
+// + if !said_yes { return

@@ -36,15 +36,15 @@ pub async fn background(cx: &Cx, order: Order) -> Result<String, Error> {
 // insert: a second parcel beside = lock L301; replay H203
 // - let id = order.id.clone();
 // + let _gift = cx.spawn(ship(cx, "a gift".to_owned())); let id = order.id.clone();
-// insert: a step in the block = lock L301; replay H203
+// insert: a step in the block = lock L301; replay H201 H203
 // - mail(cx, format!("tomorrow: {id}")).await?;
 // + audit(cx, id.clone()).await?; mail(cx, format!("tomorrow: {id}")).await?;
-// remove: the alarm = lock L302; replay H201
+// remove: the alarm = lock L302; replay H204
 // - let alarm = cx.spawn(cx.sleep(days(30)));
 // +
 // - drop(alarm);
 // +
-// remove: the reminder is not waited for = lock L302; replay H203
+// remove: the reminder is not waited for = lock L302; replay H203 H205
 // - reminder.await?;
 // + let _ = reminder;
 // rename: what is spawned = lock L304; replay H201
@@ -55,7 +55,7 @@ pub async fn background(cx: &Cx, order: Order) -> Result<String, Error> {
 // - let receipt = charge(cx, order.cents).await?;
 // + let receipt = charge(cx, order.cents).await?;
 // + let alarm = cx.spawn(cx.sleep(days(30)));
-// reorder: what is spawned first = lock L303; replay H205
+// reorder: what is spawned first = lock L303; replay H204
 // - let parcel = cx.spawn(ship(cx, order.id.clone()));
 // - let id = order.id.clone();
 // + let alarm = cx.spawn(cx.sleep(days(30)));
@@ -68,16 +68,16 @@ pub async fn background(cx: &Cx, order: Order) -> Result<String, Error> {
 // + let parcel = ship(cx, order.id.clone()).await;
 // - Ok(parcel.await?)
 // + Ok(parcel?)
-// kind: not begun before the end = lock L304; replay H201
+// kind: not begun before the end = lock L302; replay H204
 // - let parcel = cx.spawn(ship(cx, order.id.clone()));
 // + let parcel = ship(cx, order.id.clone());
 // input: of the reminder = replay H202
 // - "tomorrow: {id}"
 // + "today: {id}"
-// branch: large ones = replay H203
+// branch: large ones = lock L310; replay H204
 // - if order.cents > 1_000
 // + if order.cents > 10
-// return: without the parcel = lock L302; replay H201 H203 H206
+// return: without the parcel = lock L302; replay H203
 // - Ok(parcel.await?)
 // + let _ = parcel; Ok("parcel of s-1".to_owned())
 // refactor: the handle of the alarm goes at the end = harmless
@@ -88,7 +88,7 @@ pub async fn background(cx: &Cx, order: Order) -> Result<String, Error> {
 // + let steps = async move {
 // - Ok::<_, Error>(()) });
 // + Ok::<_, Error>(()) }; let reminder = cx.spawn(steps);
-// refactor: the bound has a name = harmless
+// rewrite: the bound has a name = lock L310
 // - let alarm = cx.spawn
 // + const LARGE: u64 = 1_000; let alarm = cx.spawn
 // - if order.cents > 1_000
@@ -96,3 +96,9 @@ pub async fn background(cx: &Cx, order: Order) -> Result<String, Error> {
 // refactor: where it is waited for = harmless
 // - Ok(parcel.await?)
 // + let parcel = parcel.await?; cx.log(&parcel); Ok(parcel)
+// refactor: another length of the alarm = harmless
+// - days(30)
+// + days(31)
+// refactor: pure code in the block = harmless
+// - mail(cx, format!("tomorrow: {id}")).await?;
+// + let text = ["tomorrow", &id].join(": "); mail(cx, text).await?;

@@ -65,10 +65,10 @@ pub async fn booking(cx: &Cx, order: Order) -> Result<String, Error> {
 // remove: the pause inside of a part = lock L302; replay H201
 // - cx.sleep(minutes(5)).await?;
 // +
-// remove: a release of two = lock L302; replay H201
+// remove: a release of two = lock L302; replay H206
 // - release(cx, hotel.clone()).await?;
 // +
-// remove: what is done where there is no hotel = lock L302; replay H201
+// remove: what is done where there is no hotel = lock L302; replay H206
 // - release(cx, flight).await?; return
 // + let _ = flight; return
 // rename: in a part = lock L304; replay H201
@@ -83,13 +83,13 @@ pub async fn booking(cx: &Cx, order: Order) -> Result<String, Error> {
 // +     cx.sleep(minutes(5)).await?;
 // +     Ok::<_, Error>(reserve(cx, "hotel".to_owned()).await?)
 // + }, reserve(cx, "flight".to_owned()));
-// reorder: the steps of a part = lock L303; replay H205
+// reorder: the steps of a part = lock L303; replay H203 H205
 // - mail(cx, order.id.clone()).await?; cx.sleep(hours(2)).await?;
 // + cx.sleep(hours(2)).await?; mail(cx, order.id.clone()).await?;
 // reorder: what is released first = replay H202
 // - release(cx, flight.clone()).await?; release(cx, hotel.clone()).await?;
 // + release(cx, hotel.clone()).await?; release(cx, flight.clone()).await?;
-// kind: one after the other = lock L304; replay H201 H206
+// kind: one after the other = lock L304; replay H204
 // - let (flight, hotel) = join!(reserve(cx, "flight".to_owned()), async {
 // -     cx.sleep(minutes(5)).await?;
 // -     Ok::<_, Error>(reserve(cx, "hotel".to_owned()).await?)
@@ -97,18 +97,20 @@ pub async fn booking(cx: &Cx, order: Order) -> Result<String, Error> {
 // + let flight = reserve(cx, "flight".to_owned()).await;
 // + cx.sleep(minutes(5)).await?;
 // + let hotel = reserve(cx, "hotel".to_owned()).await;
-// kind: join in place of try_join = lock L304; replay H201
+// kind: join in place of try_join = lock L304; replay H204
 // - let paid = try_join!(
 // + let (one, other) = join!(
+// - Ok(approve(cx, order.id.clone()).await?)
+// + Ok::<_, Error>(approve(cx, order.id.clone()).await?)
 // - let Ok((receipt, approved)) = paid else {
 // + let (Ok(receipt), Ok(approved)) = (one, other) else {
 // input: another hotel = replay H202
 // - "hotel".to_owned()
 // + "hostel".to_owned()
-// branch: refunded where it is approved = replay H201
+// branch: refunded where it is approved = lock L310; replay H203 H206
 // - if !approved
 // + if approved
-// return: no refund for small ones = replay H201
+// return: no refund for small ones = lock L310; replay H206
 // - if !approved {
 // + if !approved && order.cents > 9_000 {
 // return: another error = replay H202
@@ -125,7 +127,7 @@ pub async fn booking(cx: &Cx, order: Order) -> Result<String, Error> {
 // +     return Err(Error::new("no hotel"));
 // + }
 // + (Ok(flight), Ok(hotel)) => (flight, hotel),
-// type: whether it is approved is a word = replay H210
+// type: whether it is approved is a word = lock L310; replay H210
 // - use crate::shop::*;
 // + use crate::shop::{Order, charge, mail, refund, release, reserve};
 // +
@@ -142,9 +144,15 @@ pub async fn booking(cx: &Cx, order: Order) -> Result<String, Error> {
 // refactor: clones where they are not needed = harmless
 // - release(cx, flight).await?; return
 // + release(cx, flight.clone()).await?; return
-// refactor: the refund by if let = harmless
+// rewrite: the refund by if let = lock L310
 // - if !approved {
 // + if let false = approved {
 // refactor: what is thrown away has a name = harmless
 // - (Ok(flight), Err(_)) =>
 // + (Ok(flight), Err(_error)) =>
+// refactor: more logs and another length = harmless
+// - cx.sleep(hours(2)).await?;
+// + cx.log("it waits"); cx.sleep(hours(3)).await?;
+// refactor: an activity by its path = harmless
+// - refund(cx, receipt.clone()).await?;
+// + crate::shop::refund(cx, receipt.clone()).await?;

@@ -49,18 +49,18 @@ pub async fn delivery(cx: &Cx, order: Order) -> Result<usize, Error> {
 //
 // # Mutations
 //
-// insert: a mail in the box = lock L301; replay H203
+// insert: a mail in the box = lock L301; replay H202
 // - Ok(skus.len()) }
 // + mail(cx, "all of it is sent".to_owned()).await?; Ok(skus.len()) }
-// insert: a pause between the halves = lock L301; replay H203
+// insert: a pause between the halves = lock L301; replay H201
 // - Ok(Box::pin(in_halves(cx, left)).await? + Box::pin(in_halves(cx, right)).await?)
 // + let left = Box::pin(in_halves(cx, left)).await?;
 // + cx.sleep(hours(1)).await?;
 // + Ok(left + Box::pin(in_halves(cx, right)).await?)
-// remove: the reservation = lock L302; replay H204
+// remove: the reservation = lock L302; replay H201 H204
 // - reserve(cx, sku.clone()).await?;
 // +
-// remove: the right half = lock L302; replay H201
+// remove: the right half = lock L302; replay H201 H204
 // - + Box::pin(in_halves(cx, right)).await?
 // + + right.len()
 // rename: what is sent by bike = lock L304; replay H201
@@ -69,22 +69,22 @@ pub async fn delivery(cx: &Cx, order: Order) -> Result<usize, Error> {
 // reorder: the right half first = replay H202
 // - Ok(Box::pin(in_halves(cx, left)).await? + Box::pin(in_halves(cx, right)).await?)
 // + Ok(Box::pin(in_halves(cx, right)).await? + Box::pin(in_halves(cx, left)).await?)
-// reorder: shipped and then reserved = lock L303; replay H205
+// reorder: shipped and then reserved = lock L303; replay H201 H203 H205
 // - reserve(cx, sku.clone()).await?; ship(cx, sku.clone()).await?;
 // + ship(cx, sku.clone()).await?; reserve(cx, sku.clone()).await?;
-// kind: the other helper = replay H203
+// kind: the other helper = lock L304; replay H201 H203
 // - BoxDurable::new(by_bike(cx, &order.skus))
 // + BoxDurable::new(in_halves(cx, &order.skus))
 // input: what the mail counts = replay H202
 // - "{sent} are on their way"
 // + "{} are on their way", sent * 2
-// branch: by bike up to three = replay H204
+// branch: by bike up to three = replay H201 H204
 // - if order.skus.len() < 3
 // + if order.skus.len() < 4
-// bound: not more than one by bike = replay H201
+// bound: not more than one by bike = lock L310; replay H201 H204
 // - for sku in skus {
 // + for sku in skus.iter().take(1) {
-// return: nothing is sent = replay H206
+// return: nothing is sent = lock L310; replay H206
 // - let sent = way.await?;
 // + if order.skus.len() == 2 { return Ok(0); } let sent = way.await?;
 // refactor: the condition has a name = harmless
@@ -102,3 +102,6 @@ pub async fn delivery(cx: &Cx, order: Order) -> Result<usize, Error> {
 // refactor: the result is counted apart = harmless
 // - let sent = way.await?;
 // + let sent: usize = way.await?; let _left = order.skus.len() - sent;
+// refactor: an await in two lines = harmless
+// - ship(cx, sku.clone()).await?; Ok(1)
+// + let shipped = ship(cx, sku.clone()); shipped.await?; Ok(1)

@@ -35,10 +35,10 @@ pub async fn fulfil(cx: &Cx, order: Order) -> Result<String, Error> {
 // insert: a mail at the end = lock L301; replay H203
 // - Ok(receipt)
 // + mail(cx, receipt.clone()).await?; Ok(receipt)
-// insert: a second charge, the same as the first = lock L301; replay H203
+// insert: a second charge, the same as the first = lock L301; replay H201
 // - let receipt = charge(cx, order.cents).await?;
 // + charge(cx, order.cents).await?; let receipt = charge(cx, order.cents).await?;
-// remove: the sleep = lock L302; replay H204
+// remove: the sleep = lock L302; replay H201 H204
 // - cx.sleep(days(7)).await?;
 // +
 // remove: the last mail = lock L302; replay H206
@@ -50,21 +50,21 @@ pub async fn fulfil(cx: &Cx, order: Order) -> Result<String, Error> {
 // rename: the charge is another activity = lock L304; replay H201
 // - charge(cx, order.cents).await?
 // + crate::twins::twin_of_charge(cx, order.cents).await?
-// rename: the workflow = replay H209
+// rename: the workflow = lock L308; replay H209
 // - pub async fn fulfil
 // + pub async fn fulfil_order
-// reorder: the mail before the sleep = lock L303; replay H205
+// reorder: the mail before the sleep = lock L303; replay H203 H205
 // - cx.sleep(days(7)).await?; mail(cx, format!("how was {}?", order.id)).await?;
 // + mail(cx, format!("how was {}?", order.id)).await?; cx.sleep(days(7)).await?;
-// reorder: the parcels before the charge = lock L303; replay H205
+// reorder: the parcels before the charge = lock L303; replay H203 H205
 // - let receipt = charge(cx, order.cents).await?;
 // +
 // - cx.sleep(days(7)).await?;
 // + let receipt = charge(cx, order.cents).await?; cx.sleep(days(7)).await?;
-// reorder: the parcels backwards = replay H202
+// reorder: the parcels backwards = lock L310; replay H202
 // - for sku in &order.skus
 // + for sku in order.skus.iter().rev()
-// kind: a pause in place of the charge = lock L304; replay H201
+// kind: a pause in place of the charge = lock L304; replay H201 H204
 // - let receipt = charge(cx, order.cents).await?;
 // + cx.sleep(hours(1)).await?; let receipt = String::new();
 // kind: an activity in place of the sleep = lock L304; replay H201
@@ -76,25 +76,25 @@ pub async fn fulfil(cx: &Cx, order: Order) -> Result<String, Error> {
 // input: another text = replay H202
 // - "how was {}?"
 // + "how did you like {}?"
-// branch: the other way round = replay H201
+// branch: the other way round = lock L310; replay H201 H203 H205
 // - if order.skus.is_empty()
 // + if !order.skus.is_empty()
-// branch: a condition that no run has met = harmless
+// branch: a condition that no run has met = lock L310
 // - if order.skus.is_empty()
 // + if order.skus.is_empty() && order.cents < 1_000_000
-// bound: one parcel only = replay H204
+// bound: one parcel only = lock L310; replay H201 H204
 // - for sku in &order.skus
 // + for sku in order.skus.iter().take(1)
-// return: before the sleep = replay H206
+// return: before the sleep = lock L310; replay H206
 // - cx.sleep(days(7)).await?;
 // + if order.cents > 100 { return Ok(receipt); } cx.sleep(days(7)).await?;
 // return: another value = replay H202
 // - Ok(receipt) }
 // + Ok(format!("{receipt}!")) }
-// return: the error of the charge is not passed on = lock L304; replay H201
+// return: the error of the charge is not passed on = lock L304; replay H203
 // - let receipt = charge(cx, order.cents).await?;
 // + let receipt = charge(cx, order.cents).await.unwrap_or_default();
-// return: nothing of a charge that was declined = replay H201
+// return: nothing of a charge that was declined = lock L304; replay H201
 // - let receipt = charge(cx, order.cents).await?;
 // + let Ok(receipt) = charge(cx, order.cents).await else { return Ok("declined".to_owned()) };
 // type: a number where the order had a text = replay H210

@@ -90,21 +90,21 @@ pub async fn invoice(cx: &Cx, order: Order) -> Result<String, Error> {
 // marker: a version more = harmless
 // - cx.version("rounding", 0..=2) {
 // + cx.version("rounding", 0..=3) { 3 => {}
-// marker: a version more, with an edit of the last one = lock L305; replay H204
+// marker: a version more, with an edit of the last one = lock L305; replay H201 H204
 // - cx.version("rounding", 0..=2) {
 // + cx.version("rounding", 0..=3) { 3 => {}
 // - cx.sleep(minutes(1)).await?;
 // +
-// marker: a released arm edited = lock L305; replay H203
+// marker: a released arm edited = lock L305; replay H201
 // - mail(cx, receipt.clone()).await?;
 // + audit(cx, receipt.clone()).await?; mail(cx, receipt.clone()).await?;
-// marker: the arm of version 0 edited = lock L305; replay H203
+// marker: the arm of version 0 edited = lock L305; replay H201
 // - mail(cx, "rounded".to_owned()).await?;
 // + audit(cx, receipt.clone()).await?; mail(cx, "rounded".to_owned()).await?;
 // marker: the else of a patch, which was empty = lock L305; replay H203
 // - rate(cx, order.id.clone()).await?; }
 // + rate(cx, order.id.clone()).await?; } else { audit(cx, order.id.clone()).await?; }
-// marker: what is patched edited = lock L305; replay H204
+// marker: what is patched edited = lock L305; replay H201 H204
 // - rate(cx, order.id.clone()).await?;
 // +
 // marker: two arms in the place of each other = lock L305; replay H201
@@ -157,7 +157,7 @@ pub async fn invoice(cx: &Cx, order: Order) -> Result<String, Error> {
 // -     rate(cx, order.id.clone()).await?;
 // - }
 // +
-// marker: two in another order = lock L303; replay H205
+// marker: two in another order = lock L303; replay H208
 // - if cx.patched("rate-first") {
 // -     rate(cx, order.id.clone()).await?;
 // - }
@@ -166,10 +166,10 @@ pub async fn invoice(cx: &Cx, order: Order) -> Result<String, Error> {
 // + if cx.patched("rate-first") {
 // +     rate(cx, order.id.clone()).await?;
 // + }
-// marker: decided once in place of each time = replay H208
+// marker: decided once in place of each time = lock L304; replay H205
 // - cx.patched_each("parcels")
 // + cx.patched("parcels")
-// marker: decided each time in place of once = harmless
+// marker: decided each time in place of once = lock L304
 // - cx.patched("rate-first")
 // + cx.patched_each("rate-first")
 // marker: a new one does not start at 0 = lock L307; replay H207

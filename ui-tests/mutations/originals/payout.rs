@@ -94,16 +94,16 @@ pub async fn payout(cx: &Cx, order: Order) -> Result<String, Error> {
 // insert: it is approved for medium too = lock L301; replay H203
 // - Risk::Medium => cx.sleep(days(1)).await?,
 // + Risk::Medium => { approve(cx, order.id.clone()).await?; cx.sleep(days(1)).await? }
-// insert: an audit of what is of low risk = lock L301; replay H203
+// insert: an audit of what is of low risk = lock L304; replay H203
 // - Risk::Low => {}
 // + Risk::Low => { audit(cx, order.id.clone()).await?; }
-// remove: the rating = lock L302; replay H204
+// remove: the rating = lock L302; replay H201 H204
 // - let rating = rate(cx, order.id.clone()).await?;
 // + let rating = Risk::Low;
-// remove: the mail where there is no quote = lock L302; replay H204
+// remove: the mail where there is no quote = lock L302; replay H201
 // - mail(cx, format!("no quote: {last}")).await?;
 // + cx.log(last);
-// rename: an activity and not its name in histories = harmless
+// rename: an activity and not its name in histories = lock L310
 // - #[activity(idempotent, timeout = "1h")] async fn transfer(
 // + #[activity(idempotent, timeout = "1h", name = "transfer")] async fn send(
 // - match transfer(cx, asked).await {
@@ -113,10 +113,10 @@ pub async fn payout(cx: &Cx, order: Order) -> Result<String, Error> {
 // + async fn send(
 // - match transfer(cx, asked).await {
 // + match send(cx, asked).await {
-// rename: the name of an activity in histories = replay H201
+// rename: the name of an activity in histories = lock L304; replay H201
 // - #[activity(idempotent, timeout = "1h")]
 // + #[activity(idempotent, timeout = "1h", name = "wire")]
-// reorder: the quote before the rating = lock L303; replay H205
+// reorder: the quote before the rating = lock L303; replay H203 H205
 // - let rating = rate(cx, order.id.clone()).await?;
 // +
 // - match rating {
@@ -138,18 +138,18 @@ pub async fn payout(cx: &Cx, order: Order) -> Result<String, Error> {
 // + receiver: order.id.clone(), cents
 // - Failure::transient(transfer.to)
 // + Failure::transient(transfer.receiver)
-// branch: high risk is fine = replay H201
+// branch: high risk is fine = lock L310; replay H206
 // - if !approve(cx, order.id.clone()).await? {
 // + if approve(cx, order.id.clone()).await? {
 // return: broke is an error = replay H201
 // - Ok("none".to_owned())
 // + Err(Error::new("none"))
-// arms: what medium and high are = lock L303; replay H201
+// arms: what medium and high are = lock L310; replay H201
 // - Risk::Medium => cx.sleep(days(1)).await?,
 // - Risk::High => {
 // + Risk::High => cx.sleep(days(1)).await?,
 // + Risk::Medium => {
-// arms: what comes of silence = replay H201
+// arms: what comes of silence = lock L310; replay H201
 // - Err(ActivityError::Rejected(Declined::NoCover)) => {
 // + Err(ActivityError::TimedOut) => {
 // - Err(ActivityError::TimedOut) => {

@@ -54,20 +54,20 @@ pub async fn trip(cx: &Cx, order: Order) -> Result<Vec<String>, Error> {
 //
 // # Mutations
 //
-// insert: an audit in a helper = lock L301; replay H203
+// insert: an audit in a helper = lock L301; replay H201
 // - Ok(receipt) => Ok(receipt),
 // + Ok(receipt) => { audit(cx, receipt.clone()).await?; Ok(receipt) }
-// insert: a third try in the helper of a helper = lock L301; replay H203
+// insert: a third try in the helper of a helper = lock L304; replay H201 H203
 // - return Ok(charge(cx, cents).await?);
 // + let Ok(receipt) = charge(cx, cents).await else { return Ok(charge(cx, cents).await?); };
 // + return Ok(receipt);
-// remove: the pause before the second try = lock L302; replay H204
+// remove: the pause before the second try = lock L302; replay H201 H204
 // - cx.sleep(hours(1)).await?;
 // +
-// remove: the release in a helper = lock L302; replay H201
+// remove: the release in a helper = lock L302; replay H201 H204
 // - release(cx, place).await?;
 // + let _ = place;
-// remove: the refunds = lock L302; replay H204
+// remove: the refunds = lock L302; replay H201 H204
 // - for receipt in receipts.iter().rev() {
 // -     refund(cx, receipt.clone()).await?;
 // - }
@@ -75,7 +75,7 @@ pub async fn trip(cx: &Cx, order: Order) -> Result<Vec<String>, Error> {
 // rename: an activity in a helper = lock L304; replay H201
 // - let place = reserve(cx, what.to_owned()).await?;
 // + let place = crate::twins::twin_of_reserve(cx, what.to_owned()).await?;
-// reorder: the mail before the refunds = lock L303; replay H205
+// reorder: the mail before the refunds = lock L303; replay H201
 // - for receipt in receipts.iter().rev() {
 // -     refund(cx, receipt.clone()).await?;
 // - }
@@ -84,7 +84,7 @@ pub async fn trip(cx: &Cx, order: Order) -> Result<Vec<String>, Error> {
 // + for receipt in receipts.iter().rev() {
 // +     refund(cx, receipt.clone()).await?;
 // + }
-// kind: paid without a second try = lock L304; replay H201
+// kind: paid without a second try = lock L304; replay H201 H204
 // - match pay(cx, cents).await {
 // + match charge(cx, cents).await {
 // - release(cx, place).await?; Err(error)
@@ -92,10 +92,10 @@ pub async fn trip(cx: &Cx, order: Order) -> Result<Vec<String>, Error> {
 // input: a helper charges twice as much = replay H202
 // - match pay(cx, cents).await
 // + match pay(cx, 2 * cents).await
-// branch: no second try for small sums = replay H201
+// branch: no second try for small sums = lock L310; replay H201 H204
 // - let Ok(receipt) = charge(cx, cents).await else {
 // + let Ok(receipt) = charge(cx, cents).await else { if cents < 1_000 { return Err(Error::new("no")); }
-// bound: the first only = replay H206
+// bound: the first only = lock L310; replay H206
 // - for what in &order.skus
 // + for what in order.skus.iter().take(1)
 // return: another error = replay H202
@@ -117,7 +117,7 @@ pub async fn trip(cx: &Cx, order: Order) -> Result<Vec<String>, Error> {
 // + async fn book(cx: &Cx, cents: u64, what: &str)
 // - book(cx, what, order.cents)
 // + book(cx, order.cents, what)
-// refactor: the refunds by index = harmless
+// rewrite: the refunds by index = lock L310
 // - for receipt in receipts.iter().rev() {
 // + for receipt in (0..receipts.len()).rev().map(|at| &receipts[at]) {
 // refactor: a generic parameter of a helper = harmless
@@ -135,3 +135,11 @@ pub async fn trip(cx: &Cx, order: Order) -> Result<Vec<String>, Error> {
 // +     cx.sleep(hours(1)).await?;
 // +     return Ok(charge(cx, cents).await?);
 // + };
+// refactor: a log in a helper = harmless
+// - release(cx, place).await?; Err(error)
+// + release(cx, place).await?; cx.log(&error); Err(error)
+// refactor: variables of a helper renamed = harmless
+// - let place = reserve(cx, what.to_owned()).await?;
+// + let seat = reserve(cx, what.to_owned()).await?;
+// - release(cx, place).await?;
+// + release(cx, seat).await?;

@@ -34,12 +34,21 @@ struct Made {
     made: usize,
     /// Those that compile and come to an end.
     ran: usize,
-    /// Those of them that decide something else with one of the prefixes.
-    differ: usize,
-    by_both: usize,
-    by_lock: usize,
-    by_replay: usize,
+    /// Those of them that decide something else with one of the prefixes: all of these are refused there.
+    differ: Noticed,
+    /// Those that decide the same with all of them.
+    same: Noticed,
+    /// What the replays said.
     codes: BTreeSet<String>,
+}
+
+/// What the lock says of mutants.
+#[derive(Debug, Default)]
+struct Noticed {
+    errors: usize,
+    /// A condition changed (L310).
+    warnings: usize,
+    not: usize,
 }
 
 impl Report {
@@ -186,16 +195,28 @@ impl Report {
 impl Made {
     fn count(&mut self, judged: &Judged) {
         self.ran += 1;
-        self.differ += usize::from(judged.differ > 0);
-        let count = match (!judged.lock.is_empty(), judged.refused > 0) {
-            (true, true) => &mut self.by_both,
-            (true, false) => &mut self.by_lock,
-            (false, true) => &mut self.by_replay,
-            (false, false) => return,
+        let noticed = match judged.differ {
+            0 => &mut self.same,
+            _ => &mut self.differ,
         };
-        *count += 1;
+        *match judged.lock.iter().find(|code| *code != "L310") {
+            Some(_) => &mut noticed.errors,
+            None if !judged.lock.is_empty() => &mut noticed.warnings,
+            None => &mut noticed.not,
+        } += 1;
         self.codes.extend(judged.replay.iter().cloned());
-        self.codes.extend(judged.lock.iter().cloned());
+    }
+}
+
+impl fmt::Display for Noticed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            errors,
+            warnings,
+            not,
+        } = self;
+        let all = errors + warnings + not;
+        write!(f, "{all:>6} {errors:>7} {warnings:>7} {not:>7}")
     }
 }
 
@@ -236,19 +257,28 @@ impl fmt::Display for Report {
         }
         writeln!(
             f,
-            "{:<9} {:>5} {:>5} {:>7} {:>5} {:>5} {:>7}  codes",
-            "machine", "made", "ran", "differ", "both", "lock", "replay"
+            "by machine              decide something else, all refused    decide the same\n\
+             {:<9} {:>5} {:>5}   {:>6} {:>7} {:>7} {:>7}   {:>6} {:>7} {:>7} {:>7}   replay",
+            "",
+            "made",
+            "ran",
+            "all",
+            "lock",
+            "warned",
+            "neither",
+            "all",
+            "lock",
+            "warned",
+            "neither"
         )?;
         for (kind, made) in &self.made {
             writeln!(
                 f,
-                "{kind:<9} {:>5} {:>5} {:>7} {:>5} {:>5} {:>7}  {}",
+                "{kind:<9} {:>5} {:>5}   {}   {}   {}",
                 made.made,
                 made.ran,
                 made.differ,
-                made.by_both,
-                made.by_lock,
-                made.by_replay,
+                made.same,
                 codes(&made.codes)
             )?;
         }
