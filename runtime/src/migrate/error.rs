@@ -160,9 +160,9 @@ impl fmt::Display for MigrateError {
                 open,
             } => {
                 let migration = migration.escape_debug();
-                write!(
+                writeln!(
                     f,
-                    "run {run} was not migrated: `{migration}` does not say what becomes of what is open\n"
+                    "run {run} was not migrated: `{migration}` does not say what becomes of what is open"
                 )?;
                 for one in open {
                     write!(f, "\n    {one}")?;

@@ -19,18 +19,63 @@ mod released {
         Ok(2)
     }
 
-    macro_rules! orders {
-        ($($name:ident)+) => {$(
-            #[workflow]
-            pub(crate) async fn $name(cx: &Cx, amount: u64) -> Result<u64, Error> {
-                let fee = add(cx, amount, 5).await?;
-                let paid = charge(cx, fee).await?;
-                Ok(paid + checked(cx).await?)
-            }
-        )+};
+    /// What most of them do.
+    #[durable]
+    async fn order(cx: &Cx, amount: u64) -> Result<u64, Error> {
+        let fee = add(cx, amount, 5).await?;
+        let paid = charge(cx, fee).await?;
+        Ok(paid + checked(cx).await?)
     }
 
-    orders!(changed input inserted removed reordered left_over gone panics runs_away fine);
+    #[workflow]
+    pub(crate) async fn changed(cx: &Cx, amount: u64) -> Result<u64, Error> {
+        order(cx, amount).await
+    }
+
+    #[workflow]
+    pub(crate) async fn input(cx: &Cx, amount: u64) -> Result<u64, Error> {
+        order(cx, amount).await
+    }
+
+    #[workflow]
+    pub(crate) async fn inserted(cx: &Cx, amount: u64) -> Result<u64, Error> {
+        order(cx, amount).await
+    }
+
+    #[workflow]
+    pub(crate) async fn removed(cx: &Cx, amount: u64) -> Result<u64, Error> {
+        order(cx, amount).await
+    }
+
+    #[workflow]
+    pub(crate) async fn reordered(cx: &Cx, amount: u64) -> Result<u64, Error> {
+        order(cx, amount).await
+    }
+
+    #[workflow]
+    pub(crate) async fn left_over(cx: &Cx, amount: u64) -> Result<u64, Error> {
+        order(cx, amount).await
+    }
+
+    #[workflow]
+    pub(crate) async fn gone(cx: &Cx, amount: u64) -> Result<u64, Error> {
+        order(cx, amount).await
+    }
+
+    #[workflow]
+    pub(crate) async fn panics(cx: &Cx, amount: u64) -> Result<u64, Error> {
+        order(cx, amount).await
+    }
+
+    #[workflow]
+    pub(crate) async fn runs_away(cx: &Cx, amount: u64) -> Result<u64, Error> {
+        order(cx, amount).await
+    }
+
+    #[workflow]
+    pub(crate) async fn fine(cx: &Cx, amount: u64) -> Result<u64, Error> {
+        order(cx, amount).await
+    }
 
     #[workflow]
     pub(crate) async fn undecodable(cx: &Cx, amount: u64) -> Result<u64, Error> {
@@ -114,16 +159,16 @@ mod next {
     pub(crate) async fn panics(cx: &Cx, amount: u64) -> Result<u64, Error> {
         let fee = add(cx, amount, 5).await?;
         assert!(fee > 1_000, "a fault of the code");
-        Ok(checked(cx).await?)
+        checked(cx).await
     }
 
     #[workflow]
     pub(crate) async fn runs_away(cx: &Cx, amount: u64) -> Result<u64, Error> {
         let fee = add(cx, amount, 5).await?;
-        while fee < 1_000 {
+        for _ in 0..fee * 1_000 {
             cx.log("not enough");
         }
-        Ok(checked(cx).await?)
+        checked(cx).await
     }
 
     #[workflow]
