@@ -5,6 +5,8 @@
 //! that they depend on, the attributes included, is built before. The rounds alternate, so that what else the
 //! machine does falls on both.
 //!
+//! With `--lock` all workflows are released, and compared with a `perennial.lock`.
+//!
 //! `--rounds 9` measures more often, `--workflows 50` and `--awaits 4` measure something else. The exit code is
 //! 1 if the attributes cost more than they may.
 
@@ -12,6 +14,8 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+
+use perennial_codegen::lock::{FILE, Lock, Package as LockedPackage};
 
 /// How many times as long the check may take with the attributes.
 const MOST: f64 = 1.7;
@@ -22,15 +26,20 @@ fn main() -> ExitCode {
         awaits: 12,
     };
     let mut rounds = 5;
+    let mut is_locked = false;
     let mut arguments = std::env::args().skip(1);
     while let Some(option) = arguments.next() {
+        if option == "--lock" {
+            is_locked = true;
+            continue;
+        }
         let value = arguments.next().and_then(|value| value.parse().ok());
         match (option.as_str(), value) {
             ("--rounds", Some(value)) => rounds = value,
             ("--workflows", Some(value)) => size.workflows = value,
             ("--awaits", Some(value)) => size.awaits = value,
             _ => {
-                eprintln!("usage: check_cost [--rounds N] [--workflows N] [--awaits N]");
+                eprintln!("usage: check_cost [--lock] [--rounds N] [--workflows N] [--awaits N]");
                 return ExitCode::from(2);
             }
         }
@@ -38,6 +47,7 @@ fn main() -> ExitCode {
 
     let forms = [Form::Plain, Form::Annotated];
     let packages = forms.map(|form| Package::write(form, &size));
+    packages.iter().for_each(|package| package.lock(is_locked));
     // Once, so that what they depend on is there, and the files are in the memory of the system.
     packages.iter().for_each(Package::check);
     let mut seconds = [Vec::new(), Vec::new()];
@@ -144,6 +154,17 @@ impl Package {
         std::fs::write(folder.join("Cargo.toml"), manifest).unwrap();
         std::fs::write(folder.join("src/lib.rs"), source(form, size)).unwrap();
         Package { form, folder }
+    }
+
+    /// Releases what is in it, if that is to be, or nothing.
+    fn lock(&self, is_locked: bool) {
+        let path = self.folder.join(FILE);
+        let _ = std::fs::remove_file(&path);
+        if is_locked {
+            let lock = LockedPackage::read(&self.folder).unwrap();
+            let lock = lock.update(&Lock::default()).lock;
+            std::fs::write(path, lock.to_string()).unwrap();
+        }
     }
 
     fn check(&self) {

@@ -15,7 +15,8 @@ use syn::Signature;
 use syn::ext::IdentExt;
 
 use super::compare::{Difference, compare};
-use super::package::{durable_name, unreadable};
+use super::package::unreadable;
+use super::search::durable_name;
 use super::{FILE, Key, Kind, Lock, Retired, Unreadable, texts};
 use crate::callees;
 use crate::errors::Errors;

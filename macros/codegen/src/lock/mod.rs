@@ -46,6 +46,7 @@ mod enforce;
 mod finding;
 mod format;
 mod package;
+mod search;
 #[cfg(test)]
 mod tests;
 mod texts;

@@ -4,18 +4,16 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
+use std::rc::Rc;
 
-use proc_macro2::{Span, TokenStream, TokenTree};
-use syn::ext::IdentExt;
-use syn::visit::{self, Visit};
-use syn::{Attribute, Block, Signature};
+use syn::visit::Visit;
 
 use super::compare::compare;
+use super::search::{Search, collect, parsed};
 use super::texts::quoted;
 use super::{FILE, Finding, Key, Kind, Level, Lock, Section, Unreadable, texts};
 use crate::index::Index;
-use crate::shape::{Place, Shape, Surroundings, context_of};
+use crate::shape::{Place, Shape};
 
 /// The functions of a package.
 ///
@@ -45,7 +43,7 @@ pub struct Function {
     /// The lines of its shape, all markers included.
     pub structure: String,
     pub(super) shape: Shape,
-    text: std::rc::Rc<str>,
+    pub(super) text: Rc<str>,
 }
 
 impl fmt::Debug for Function {
@@ -199,7 +197,8 @@ impl Package {
                 index: &index,
                 path,
                 text: text.as_str().into(),
-                package: &mut package,
+                functions: &mut package.functions,
+                remarks: &mut package.remarks,
             };
             search.visit_file(&file);
         }
@@ -384,7 +383,7 @@ impl Function {
 }
 
 /// A note at a place in a file.
-fn at(file: &Path, source: &str, place: Place, text: String) -> Finding {
+pub(super) fn at(file: &Path, source: &str, place: Place, text: String) -> Finding {
     let (start, end) = (place.first.start(), place.last.end());
     let source = source
         .lines()
@@ -406,194 +405,4 @@ fn at(file: &Path, source: &str, place: Place, text: String) -> Finding {
         source: source.to_owned(),
         text,
     }
-}
-
-/// The Rust files below a folder. Links are not followed, so this ends.
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), SourceError> {
-    let failed = |error| SourceError::Read {
-        path: folder.to_owned(),
-        error,
-    };
-    let entries = match std::fs::read_dir(folder) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(failed(error)),
-    };
-    for entry in entries {
-        let entry = entry.map_err(failed)?;
-        let path = entry.path();
-        let kind = entry.file_type().map_err(failed)?;
-        if kind.is_dir() {
-            collect(&path, files)?;
-        } else if kind.is_file() && path.extension().is_some_and(|extension| extension == "rs") {
-            files.push(path);
-        }
-    }
-    Ok(())
-}
-
-fn parsed(path: &Path, text: &str) -> Result<syn::File, SourceError> {
-    let failed = |span: Span, message: String| SourceError::Parse {
-        path: path.to_owned(),
-        line: span.start().line,
-        column: span.start().column + 1,
-        message,
-    };
-    // A first line for the shell is no Rust.
-    let text = match text.strip_prefix("#!") {
-        Some(rest) if !rest.trim_start().starts_with('[') => format!("//{rest}"),
-        _ => text.trim_start_matches('\u{feff}').to_owned(),
-    };
-    let tokens =
-        TokenStream::from_str(&text).map_err(|error| failed(error.span(), error.to_string()))?;
-    if let Some(error) = crate::parse::too_deep_in(&tokens) {
-        return Err(failed(error.span(), error.to_string()));
-    }
-    syn::parse2(tokens).map_err(|error| failed(error.span(), error.to_string()))
-}
-
-/// Looks for functions in one file.
-struct Search<'a> {
-    index: &'a Index,
-    path: &'a Path,
-    text: std::rc::Rc<str>,
-    package: &'a mut Package,
-}
-
-impl Search<'_> {
-    fn function(&mut self, attributes: &[Attribute], signature: &Signature, body: &Block) {
-        let Some((kind, options)) = attributes.iter().find_map(locked) else {
-            return;
-        };
-        let name = signature.ident.unraw().to_string();
-        let line = signature.ident.span().start().line;
-        let Some(declared) = self.index.declared(self.path, line, &name) else {
-            return;
-        };
-        if declared.is_test || declared.in_macro || options.is_off {
-            return;
-        }
-        let context = context_of(kind, signature);
-        let names = self.index.names_at(self.path, line);
-        let surroundings = Surroundings {
-            index: self.index,
-            names: &names,
-        };
-        let shape = Shape::of(signature, body, context, &surroundings, true);
-        let structure = shape.text();
-        let is_pure = signature.asyncness.is_none() && context.is_none() && structure.is_empty();
-        if kind == Kind::Durable && is_pure {
-            // Whatever it does, it does without the history.
-            return;
-        }
-        let name = match kind {
-            Kind::Workflow => options.name.unwrap_or(name),
-            Kind::Durable => durable_name(self.path, &declared.path),
-        };
-        self.package.functions.push(Function {
-            key: Key { kind, name },
-            file: self.path.to_owned(),
-            line,
-            structure,
-            shape,
-            text: self.text.clone(),
-        });
-    }
-}
-
-/// The key of a durable function, by its file and its path there.
-pub(super) fn durable_name(file: &Path, path: &str) -> String {
-    let parts: Vec<_> = file.iter().map(|part| part.to_string_lossy()).collect();
-    format!("{}::{path}", parts.join("/"))
-}
-
-impl<'ast> Visit<'ast> for Search<'_> {
-    fn visit_item_fn(&mut self, item: &'ast syn::ItemFn) {
-        self.function(&item.attrs, &item.sig, &item.block);
-        visit::visit_item_fn(self, item);
-    }
-
-    fn visit_impl_item_fn(&mut self, item: &'ast syn::ImplItemFn) {
-        self.function(&item.attrs, &item.sig, &item.block);
-        visit::visit_impl_item_fn(self, item);
-    }
-
-    fn visit_trait_item_fn(&mut self, item: &'ast syn::TraitItemFn) {
-        if let Some(body) = &item.default {
-            self.function(&item.attrs, &item.sig, body);
-        }
-        visit::visit_trait_item_fn(self, item);
-    }
-
-    fn visit_macro(&mut self, call: &'ast syn::Macro) {
-        if let Some(place) = workflow_in(call.tokens.clone()) {
-            let text = "a workflow that a macro writes is not locked: its code is not here\n\n\
-                        help: write the function out, and let it call what the macro makes"
-                .to_owned();
-            let finding = at(self.path, &self.text, Place::at(place), text);
-            self.package.remarks.push(finding);
-        }
-    }
-}
-
-/// What the attribute of a function says about the lock.
-#[derive(Default)]
-struct Options {
-    name: Option<String>,
-    /// `lock = false`
-    is_off: bool,
-}
-
-fn locked(attribute: &Attribute) -> Option<(Kind, Options)> {
-    let last = attribute.path().segments.last()?;
-    let kind = match last.ident.to_string().as_str() {
-        "workflow" => Kind::Workflow,
-        "durable" => Kind::Durable,
-        _ => return None,
-    };
-    let mut options = Options::default();
-    if let syn::Meta::List(list) = &attribute.meta {
-        let tokens: Vec<TokenTree> = list.tokens.clone().into_iter().collect();
-        for option in tokens.windows(3) {
-            let [TokenTree::Ident(name), TokenTree::Punct(equals), value] = option else {
-                continue;
-            };
-            if equals.as_char() != '=' {
-                continue;
-            }
-            match (name.to_string().as_str(), value) {
-                ("name", TokenTree::Literal(text)) => {
-                    if let syn::Lit::Str(text) = syn::Lit::new(text.clone()) {
-                        options.name = Some(text.value());
-                    }
-                }
-                ("lock", TokenTree::Ident(word)) => options.is_off = word == "false",
-                _ => {}
-            }
-        }
-    }
-    Some((kind, options))
-}
-
-/// Where `#[workflow]` stands in the tokens of a macro.
-fn workflow_in(tokens: TokenStream) -> Option<Span> {
-    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
-    tokens.iter().enumerate().find_map(|(index, token)| {
-        let TokenTree::Group(group) = token else {
-            return None;
-        };
-        let is_attribute = index > 0
-            && matches!(&tokens[index - 1], TokenTree::Punct(sign) if sign.as_char() == '#');
-        if is_attribute {
-            let mut words = group
-                .stream()
-                .into_iter()
-                .take_while(|token| matches!(token, TokenTree::Ident(_) | TokenTree::Punct(_)));
-            return words.find_map(|word| match word {
-                TokenTree::Ident(name) if name == "workflow" => Some(name.span()),
-                _ => None,
-            });
-        }
-        workflow_in(group.stream())
-    })
 }

@@ -2,8 +2,10 @@
 
 use super::{BASE, Level, changed, found, shown};
 
-/// What changes, the code, and where the finding is.
-const BREAKING: &[(&str, &str, &str, &[(&str, &str)])] = &[
+type Edits = &'static [(&'static str, &'static str)];
+
+/// What changes, the code, where the finding is, and the edits.
+const BREAKING: &[(&str, &str, &str, Edits)] = &[
     (
         "a wait is new",
         "L301",
@@ -302,7 +304,7 @@ fn what_runs_could_not_follow_shows_at_its_place() {
 }
 
 /// What the lines cannot tell, which is a warning.
-const FLOW: &[(&str, &[(&str, &str)])] = &[
+const FLOW: &[(&str, Edits)] = &[
     (
         "a condition",
         &[("order.total > limit", "order.total >= limit")],
