@@ -99,7 +99,7 @@ fn told(kind: u64) -> History {
         let activity = machine.open_activities().into_iter().next();
         let timer = machine.timers().first().map(|(number, _)| *number);
         let observation = match (activity, timer) {
-            (Some(operation), timer) if kind % 2 == 0 || timer.is_none() => {
+            (Some(operation), timer) if kind.is_multiple_of(2) || timer.is_none() => {
                 answer(&units, operation, kind)
             }
             (_, Some(operation)) => Observation::TimerFired { operation },
@@ -244,7 +244,7 @@ pub fn change(units: &mut Vec<Unit>, [what, a, b, c]: [u8; 4]) {
             | Observation::ActivityFailed { operation, .. }
             | Observation::TimerFired { operation } => *operation = b as u64,
             Observation::Started(started) => match c % 6 {
-                0 => started.semantics = b as u32,
+                0 => started.semantics = u32::try_from(b).unwrap(),
                 1 => started.first_operation = (b as u64).wrapping_sub(1),
                 2 => started.workflow = word(b),
                 3 => started.input = value(b),
@@ -292,7 +292,7 @@ fn decisions(decisions: &mut Vec<Decision>, what: u8, [b, c]: [usize; 2]) {
                 };
             }
             Decision::Marker { id, version, .. } => {
-                *version = (c % 4) as u32;
+                *version = u32::try_from(c % 4).unwrap();
                 if c >= 128 {
                     *id = word(c).into();
                 }

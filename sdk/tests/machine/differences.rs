@@ -220,12 +220,12 @@ change! { inserted_after_a_select,
 => { select! { a = charge(cx, 1) => a?, _ = cx.sleep(hours(1)) => 0 }; pick(cx, 3).await?; Ok(ship(cx, 2).await?) }, @"H203 inserted at 6: activity ship / activity pick" }
 
 change! { rw01_an_inserted_draw_is_told_at_the_draw,
-|cx| { cx.sleep(hours(1)).await?; let id = cx.uuid(); Ok(ship(cx, id.as_u128() as u64).await?) }
-=> { let jitter: u64 = cx.random(); cx.sleep(millis(jitter)).await?; let id = cx.uuid(); Ok(ship(cx, id.as_u128() as u64).await?) }, @"H203 inserted at 2: sleep / random draw" }
+|cx| { cx.sleep(hours(1)).await?; let id = cx.uuid(); Ok(ship(cx, id.as_u64_pair().0).await?) }
+=> { let jitter: u64 = cx.random(); cx.sleep(millis(jitter)).await?; let id = cx.uuid(); Ok(ship(cx, id.as_u64_pair().0).await?) }, @"H203 inserted at 2: sleep / random draw" }
 
 change! { rw01_an_inserted_draw_beside_another,
-|cx| { let id = cx.uuid(); Ok(ship(cx, id.as_u128() as u64).await?) }
-=> { let jitter: u64 = cx.random(); let id = cx.uuid(); Ok(ship(cx, jitter + id.as_u128() as u64).await?) }, @"H203 inserted at 2: uuid / random draw" }
+|cx| { let id = cx.uuid(); Ok(ship(cx, id.as_u64_pair().0).await?) }
+=> { let jitter: u64 = cx.random(); let id = cx.uuid(); Ok(ship(cx, jitter + id.as_u64_pair().0).await?) }, @"H203 inserted at 2: uuid / random draw" }
 
 change! { rw01_an_inserted_draw_before_one_that_is_like_it,
 |cx| { let n: u64 = cx.random(); Ok(ship(cx, n).await?) }
