@@ -7,6 +7,7 @@ pub mod blocked;
 pub mod determinism;
 pub mod errors;
 pub mod lock;
+pub mod migration;
 pub mod planning;
 pub mod running;
 pub mod stores;

@@ -2,7 +2,7 @@ use std::fs;
 use std::panic::catch_unwind;
 use std::path::Path;
 
-use perennial::history::{History, Observation};
+use perennial::history::{History, Migrated, Observation, Unit};
 use perennial::testing::{Unfit, check_histories, replay_folder, save_history};
 
 use crate::story::Story;
@@ -46,6 +46,42 @@ fn a_folder_of_histories_fits_the_code_that_wrote_them() {
     // One workflow needs no tuple.
     fs::remove_file(folder.join("refund-v1.json")).unwrap();
     assert_eq!(check_histories(&folder, v1::fulfil).histories, 2);
+}
+
+#[test]
+fn s38_histories_of_runs_that_were_moved_fit_the_code_that_wrote_what_was_before() {
+    let folder = empty_folder("moved");
+    let mut whole = fulfilled(2);
+    let Observation::Started(started) = whole.units[0].observation.clone() else {
+        panic!("it begins with another event")
+    };
+    let moved = |number, unstarted| Unit {
+        number,
+        at: whole.units[1].at,
+        observation: Observation::Migrated(Migrated {
+            to: "order-42-v2".parse().unwrap(),
+            workflow: "fulfil_v2".to_owned(),
+            migration: "to_v2".to_owned(),
+            artifact: "second".to_owned(),
+            kept: vec![],
+            stopped: vec![2],
+            unstarted,
+        }),
+        decisions: vec![],
+    };
+    let not_begun = History {
+        units: vec![moved(1, Some(Box::new(started)))],
+        ..whole.clone()
+    };
+    let end = moved(whole.length() + 1, None);
+    whole.units.push(end);
+    save_history(&whole, folder.join("moved.json")).unwrap();
+    save_history(&not_begun, folder.join("not-begun.json")).unwrap();
+    let checked = check_histories(&folder, v1::fulfil);
+    assert_eq!((checked.histories, checked.unfinished), (2, 0));
+    // What was before is compared, as in any history.
+    let misfits = replay_folder(&folder, v2::fulfil).unwrap_err();
+    assert_eq!(misfits.misfits.len(), 1);
 }
 
 #[test]

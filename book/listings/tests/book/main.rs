@@ -11,6 +11,7 @@ mod compile_errors;
 mod errors;
 mod first_workflow;
 mod lock;
+mod migration;
 mod pages;
 mod planning;
 mod readme;
