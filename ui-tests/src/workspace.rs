@@ -44,6 +44,11 @@ impl Workspace {
         })
     }
 
+    /// Where its packages are.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.root
+    }
+
     /// Writes the package `<subject>-<name>`.
     pub(crate) fn package(
         &self,

@@ -55,7 +55,7 @@ pub async fn background(cx: &Cx, order: Order) -> Result<String, Error> {
 // - let receipt = charge(cx, order.cents).await?;
 // + let receipt = charge(cx, order.cents).await?;
 // + let alarm = cx.spawn(cx.sleep(days(30)));
-// reorder: what is spawned first = lock L303; replay H204
+// reorder: what is spawned first = lock L303; replay H203
 // - let parcel = cx.spawn(ship(cx, order.id.clone()));
 // - let id = order.id.clone();
 // + let alarm = cx.spawn(cx.sleep(days(30)));
@@ -68,7 +68,7 @@ pub async fn background(cx: &Cx, order: Order) -> Result<String, Error> {
 // + let parcel = ship(cx, order.id.clone()).await;
 // - Ok(parcel.await?)
 // + Ok(parcel?)
-// kind: not begun before the end = lock L302; replay H204
+// kind: not begun before the end = lock L302; replay H205
 // - let parcel = cx.spawn(ship(cx, order.id.clone()));
 // + let parcel = ship(cx, order.id.clone());
 // input: of the reminder = replay H202

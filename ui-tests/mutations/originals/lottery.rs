@@ -83,7 +83,7 @@ pub async fn lottery(cx: &Cx, order: Order) -> Result<String, Error> {
 // branch: easier to win = replay H201 H204
 // - if number < 40
 // + if number < 80
-// bound: more tries than recorded = lock L310; replay H201
+// bound: more tries than recorded = lock L310; replay H203
 // - tries < limit
 // + tries < limit + 1
 // bound: fewer tries = lock L310; replay H201 H204

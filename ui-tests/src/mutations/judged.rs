@@ -62,6 +62,15 @@ impl Judged {
         }
     }
 
+    /// Notes where a run that was replayed goes on otherwise than one that was there all the time.
+    pub(super) fn note_astray(&mut self, run: &str, astray: &[String]) {
+        for what in astray {
+            self.wrong.push(format!(
+                "it goes astray after a replay of the run \"{run}\": {what}"
+            ));
+        }
+    }
+
     /// Compares it with what is expected.
     pub(super) fn compare(&mut self, mutant: &Mutant) {
         let Some(expected) = &mutant.expected else {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Output;
 use std::{fs, io};
@@ -26,6 +27,8 @@ pub(super) fn run(
     originals: &mut [Mutated],
     locks: &Locks,
 ) -> Result<Vec<Line>, AnyError> {
+    let mut known = Known::read(workspace)?;
+    take_out(originals, |_, mutant| known.has(mutant));
     let package = loop {
         let package = write(workspace, originals, locks)?;
         let output = package.cargo("build", ["--message-format=json"])?;
@@ -34,15 +37,20 @@ pub(super) fn run(
         }
         let broken = broken(originals, &output)?;
         take_out(originals, |workflow, mutant| {
-            broken.contains(&(workflow.to_owned(), mutant.to_owned()))
+            let is_broken = broken.contains(&(workflow.to_owned(), mutant.module.clone()));
+            if is_broken {
+                known.add(mutant);
+            }
+            is_broken
         });
+        known.write()?;
     };
     let mut endless = Vec::new();
     loop {
         match lines(&package, originals, &endless)? {
             Ran::ToTheEnd(lines) => {
                 take_out(originals, |workflow, mutant| {
-                    endless.contains(&format!("{workflow}/{mutant}"))
+                    endless.contains(&format!("{workflow}/{}", mutant.module))
                 });
                 return Ok(lines);
             }
@@ -51,9 +59,56 @@ pub(super) fn run(
     }
 }
 
-fn take_out(originals: &mut [Mutated], which: impl Fn(&str, &str) -> bool) {
+fn take_out(originals: &mut [Mutated], mut which: impl FnMut(&str, &Mutant) -> bool) {
     for (original, mutants) in originals {
-        mutants.retain(|mutant| !which(&original.name, &mutant.module));
+        mutants.retain(|mutant| !which(&original.name, mutant));
+    }
+}
+
+/// The machine-made mutants of which it is known that they do not compile: otherwise each run would begin with
+/// finding them out again.
+struct Known {
+    path: PathBuf,
+    /// What all mutants see.
+    common: String,
+    broken: BTreeSet<u64>,
+}
+
+impl Known {
+    fn read(workspace: &Workspace) -> Result<Self, AnyError> {
+        let path = workspace.folder().join("broken.json");
+        let mut common = String::new();
+        for file in ["shop.rs", "skipped.rs"] {
+            common += &fs::read_to_string(folder().join(file))?;
+        }
+        let broken = match fs::read(&path) {
+            Ok(text) => serde_json::from_slice(&text)?,
+            Err(_) => BTreeSet::new(),
+        };
+        Ok(Self {
+            path,
+            common,
+            broken,
+        })
+    }
+
+    fn write(&self) -> Result<(), AnyError> {
+        fs::write(&self.path, serde_json::to_string(&self.broken)?)?;
+        Ok(())
+    }
+
+    fn key(&self, mutant: &Mutant) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (&self.common, &mutant.source).hash(&mut hasher);
+        hasher.finish()
+    }
+
+    fn has(&self, mutant: &Mutant) -> bool {
+        mutant.expected.is_none() && self.broken.contains(&self.key(mutant))
+    }
+
+    fn add(&mut self, mutant: &Mutant) {
+        self.broken.insert(self.key(mutant));
     }
 }
 
@@ -119,6 +174,8 @@ fn library(originals: &[Mutated], locks: &Locks) -> String {
     for (name, path) in [
         ("shop", "mutations/shop.rs"),
         ("run", "mutations/run.rs"),
+        ("world", "mutations/world.rs"),
+        ("truth", "mutations/truth.rs"),
         ("marked", "mutations/marked.rs"),
         ("skipped", "mutations/skipped.rs"),
         ("protocol", "src/mutations/protocol.rs"),

@@ -76,6 +76,8 @@ pub(crate) enum Line {
         differs: Option<Differs>,
         /// What the replay of the first unit came to, of the first two, and so on.
         replays: Vec<Option<Refused>>,
+        /// Where it was replayed and then goes on otherwise than by itself: after how many units, and how.
+        astray: Vec<String>,
     },
 }
 

@@ -112,6 +112,7 @@ impl Report {
                         run,
                         differs,
                         replays,
+                        astray,
                     } if *workflow == original.name => {
                         let declared = declared(mutant).map(|event| {
                             let units = recorded.get(&**run).copied().unwrap_or_default();
@@ -122,10 +123,9 @@ impl Report {
                             }
                         });
                         let differs = declared.as_ref().or(differs.as_ref());
-                        judged
-                            .entry(mutant)
-                            .or_default()
-                            .note(run, differs, replays);
+                        let judged = judged.entry(mutant).or_default();
+                        judged.note(run, differs, replays);
+                        judged.note_astray(run, astray);
                     }
                     _ => {}
                 }
