@@ -77,7 +77,7 @@ fn plain(cx: &Cx) -> u32 {
 
 #[workflow(compare_inputs = false)]
 async fn everywhere(cx: &Cx, list: Vec<u64>) -> Result<u64, Error> {
-    let step = |n: u64| async move {
+    let step = move |n: u64| async move {
         if !cx.patched("closure") {
             return Ok(n);
         }
