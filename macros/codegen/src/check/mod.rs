@@ -36,7 +36,10 @@ pub use self::rules::{Denied, Kind, Rule, rules};
 
 /// The line of an error that names the page about it.
 fn see(code: &str) -> String {
-    format!("see: rules/{code} in the book")
+    match code.starts_with('L') {
+        true => format!("see: changing#{} in the book", code.to_lowercase()),
+        false => format!("see: rules/{code} in the book"),
+    }
 }
 
 /// The text of an error with a code: what is wrong, what to do, and where to read on.

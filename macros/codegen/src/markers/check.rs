@@ -155,7 +155,7 @@ impl Checking<'_> {
                     text(
                         "L320",
                         "the name of a marker must be a string literal, so that its versions can be compared with what was released",
-                        &[],
+                        &["write it where it is used, as in `cx.patched(\"fraud-check\")`"],
                     ),
                 ),
                 Some(id) if id.value().len() > MAX_ID => self.errors.under(

@@ -1,0 +1,23 @@
+//! An arm of a version that is not supported is never reached.
+
+use perennial::prelude::*;
+
+#[activity(pure)]
+async fn rounded(_acx: &ActivityCx, sum: u64) -> Result<u64, Failure> {
+    Ok(sum)
+}
+
+// ANCHOR: code
+#[workflow]
+async fn invoice(cx: &Cx, sum: u64) -> Result<u64, Error> {
+    match cx.version("rounding", 1..=2) {
+        0 => Ok(sum),
+        1 => Ok(rounded(cx, sum).await?),
+        2 | 3 => Ok(rounded(cx, sum + 1).await?),
+    }
+}
+// ANCHOR_END: code
+
+fn main() {
+    println!("{}", invoice::NAME);
+}
