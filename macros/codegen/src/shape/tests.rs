@@ -11,6 +11,8 @@ use crate::parse::{Body, Function};
 const CRATE: &str = r#"
     #[activity(pure, name = "send-mail")]
     async fn notify(acx: &ActivityCx) {}
+    #[activity(pure, name = "send-mail")]
+    async fn tell(acx: &ActivityCx) {}
     #[activity(pure, name = "parcel service: ship")]
     async fn send_parcel(acx: &ActivityCx) {}
 "#;
@@ -81,6 +83,19 @@ fn the_lines_of_pure_code_are_none() {
 }
 
 /// Variables that hold each other would be 2^40 lines.
+#[test]
+fn conditions_have_the_names_that_histories_have() {
+    let flow = |name: &str| {
+        let shape = shape_of(&format!(
+            "async fn order(cx: &Cx) -> R {{ match {name}(cx).await {{ Ok(1) => ship(cx).await, _ => Ok(1) }} }}"
+        ));
+        let flow = shape.whole().flow.into_iter();
+        flow.map(|(hash, _)| hash).collect::<Vec<_>>()
+    };
+    assert_eq!(flow("notify"), flow("tell"));
+    assert_ne!(flow("notify"), flow("send_parcel"));
+}
+
 #[test]
 fn futures_in_futures_in_futures_come_to_an_end() {
     let mut body = "let a0 = async { charge(cx).await };".to_owned();
