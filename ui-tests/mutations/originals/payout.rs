@@ -103,7 +103,7 @@ pub async fn payout(cx: &Cx, order: Order) -> Result<String, Error> {
 // remove: the mail where there is no quote = lock L302; replay H201
 // - mail(cx, format!("no quote: {last}")).await?;
 // + cx.log(last);
-// rename: an activity and not its name in histories = lock L310
+// rename: an activity and not its name in histories = harmless
 // - #[activity(idempotent, timeout = "1h")] async fn transfer(
 // + #[activity(idempotent, timeout = "1h", name = "transfer")] async fn send(
 // - match transfer(cx, asked).await {

@@ -62,6 +62,11 @@ impl Judged {
         }
     }
 
+    /// Whether it decides something else and the lock has nothing to say.
+    pub(super) fn is_for_replay_alone(&self) -> bool {
+        self.differ > 0 && self.lock.is_empty()
+    }
+
     /// Notes where a run that was replayed goes on otherwise than one that was there all the time.
     pub(super) fn note_astray(&mut self, run: &str, astray: &[String]) {
         for what in astray {

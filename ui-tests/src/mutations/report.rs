@@ -282,6 +282,17 @@ impl fmt::Display for Report {
                 codes(&made.codes)
             )?;
         }
+        writeln!(
+            f,
+            "\nby machine, and the lock does not notice that they decide something else"
+        )?;
+        for section in &self.workflows {
+            let made = section.by_machine.iter();
+            for (mutant, judged) in made.filter(|(_, judged)| judged.is_for_replay_alone()) {
+                let name = &section.workflow;
+                writeln!(f, "  {name:<12} {:<9} {}", mutant.kind, mutant.what)?;
+            }
+        }
         Ok(())
     }
 }
