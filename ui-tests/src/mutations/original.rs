@@ -23,9 +23,13 @@
 //! // + audit(cx).await?; charge(cx, cents)
 //! ```
 //!
-//! The source stands above. What it was before it has the runs too: whole, and begun before and then gone on with. Of a mutation the first word says of which kind it is; the code after `-` has to be
-//! in the source once, whatever its spaces and lines, and the code after `+` comes in its place. Several pairs are
-//! done together. What is expected stands after ` = `: who finds it under which codes, or `harmless`.
+//! The source stands above. What it was before has the runs too: whole, and begun before and then gone on with.
+//!
+//! Of a mutation the first word says of which kind it is; the code after `-` has to be in the source once, whatever
+//! its spaces and lines, and the code after `+` comes in its place. Several pairs are done together. What is expected
+//! stands after ` = `: who finds it under which codes, or `harmless`; `at 3` says which event differs first in each
+//! run, where the mutant by itself cannot tell. A mutation of the kind `retire` is accepted by the lock, and its
+//! markers are retired.
 
 use std::collections::BTreeMap;
 use std::fs;

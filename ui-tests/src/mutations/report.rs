@@ -288,7 +288,7 @@ impl fmt::Display for Report {
         )?;
         for section in &self.workflows {
             let made = section.by_machine.iter();
-            for (mutant, judged) in made.filter(|(_, judged)| judged.is_for_replay_alone()) {
+            for (mutant, _) in made.filter(|(_, judged)| judged.is_for_replay_alone()) {
                 let name = &section.workflow;
                 writeln!(f, "  {name:<12} {:<9} {}", mutant.kind, mutant.what)?;
             }
