@@ -4,6 +4,7 @@
 
 pub mod activities;
 pub mod blocked;
+pub mod changing;
 pub mod determinism;
 pub mod errors;
 pub mod lock;
