@@ -135,10 +135,12 @@ fn a_version_that_the_code_does_not_support_blocks_the_run() {
     run test-1 (order) is blocked: its history does not fit this program [H207 marker unsupported]
 
       event 4
-          recorded    marker "first" 3                      program test
-          this code   marker "first" 0..=2                  sdk/tests/testing/versions.rs:..  program test
+          recorded    marker "first" 3                                           begun by artifact test
+          this code   marker "first" 0..=2  sdk/tests/testing/versions.rs:..  artifact test
           the test gives this version to the marker
 
-    Nothing was changed. The run goes on when a program is started that supports this version of the marker: put its arm back, or start again the program that recorded it.
+    Nothing was changed. The run goes on after any of these:
+      · support the recorded version again: `match cx.version("first", 0..=3) { .. }`
+      · move it to a new run: `migrate test-1`
     "#);
 }
