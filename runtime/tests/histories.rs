@@ -85,9 +85,9 @@ async fn what_ran_in_production_is_replayed_from_an_export_and_from_single_files
         .collect();
     insta::assert_snapshot!(told.join("\n"), @"
     everything.jsonl g-1: it is the history of the workflow `greet`, which is not among those to check: quote
-    everything.jsonl q-1: run q-1 (quote) is blocked: its history does not fit this program [H201 changed]
-    everything.jsonl q-2: run q-2 (quote) is blocked: its history does not fit this program [H201 changed]
-    quote-v1.json q-1: run q-1 (quote) is blocked: its history does not fit this program [H201 changed]
+    everything.jsonl q-1: run q-1 (quote) is blocked: its history does not fit this program [H205 reordered]
+    everything.jsonl q-2: run q-2 (quote) is blocked: its history does not fit this program [H205 reordered]
+    quote-v1.json q-1: run q-1 (quote) is blocked: its history does not fit this program [H205 reordered]
     ");
 
     let text = fs::read_to_string(&export).unwrap();

@@ -7,7 +7,7 @@ async fn ship(_acx: &ActivityCx, to: &str) -> Result<u32, Failure> {
     Ok(to.len() as u32)
 }
 
-#[workflow(version = 3)]
+#[workflow(colour = 3)]
 async fn order<T>(cx: &Cx, n: u32) -> Result<u32, Error> {
     let a = ship(cx, "there").await?;
     let (b, c) = tokio::join!(ship(cx, "one"), ship(cx, "two"));
