@@ -4,7 +4,9 @@
 //! enter every file a second time into its tables, and its syntax trees cannot be kept from one
 //! expansion to the next. It is a best effort: what is not found is not known.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
@@ -20,6 +22,8 @@ use crate::source::{Attribute, Function, Source};
 #[derive(Debug, Default)]
 pub(crate) struct Index {
     functions: HashMap<String, BTreeSet<Meaning>>,
+    /// The activities, by the names of their functions.
+    activities: HashMap<String, Vec<Activity>>,
     files: HashMap<PathBuf, File>,
     /// The paths under which files were asked for, each with its key in `files`.
     asked_for: HashMap<PathBuf, PathBuf>,
@@ -37,6 +41,27 @@ struct File {
     changed: Option<SystemTime>,
     /// What its names mean.
     names: Arc<FileNames>,
+    /// What it adds to the index.
+    adds: Added,
+}
+
+/// What a file adds to an index.
+#[derive(Debug, Default, Clone)]
+struct Added {
+    functions: Vec<(String, Meaning)>,
+    activities: Vec<(String, Activity)>,
+    test_paths: Vec<PathBuf>,
+    workflows: Vec<String>,
+}
+
+/// An activity, and where it is declared.
+#[derive(Debug, Clone)]
+struct Activity {
+    /// Its name in histories.
+    name: String,
+    file: PathBuf,
+    /// The modules around it and its function's name: `shop::email::send`.
+    path: String,
 }
 
 /// Where a function stands.
@@ -64,10 +89,19 @@ pub(crate) enum Meaning {
 impl Index {
     /// The index of this crate, which includes the file of `place`.
     pub(crate) fn with<T>(place: Span, ask: impl FnOnce(&Index) -> T) -> T {
-        static INDEX: Mutex<Option<Index>> = Mutex::new(None);
+        // An editor asks for many packages in one process.
+        static INDICES: Mutex<Option<HashMap<Option<OsString>, Index>>> = Mutex::new(None);
         // A panic elsewhere leaves an index that lacks something at worst.
-        let mut index = INDEX.lock().unwrap_or_else(PoisonError::into_inner);
-        let index = index.get_or_insert_with(Index::of_this_crate);
+        let mut indices = INDICES.lock().unwrap_or_else(PoisonError::into_inner);
+        let indices = indices.get_or_insert_with(HashMap::new);
+        let package = std::env::var_os("CARGO_MANIFEST_DIR");
+        let index = match indices.entry(package) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => {
+                let index = Index::of(new.key().as_deref());
+                new.insert(index)
+            }
+        };
         if let Some(file) = place.local_file() {
             index.read_file(&file);
         }
@@ -80,21 +114,38 @@ impl Index {
         meanings.next().filter(|_| meanings.next().is_none())
     }
 
-    /// The name in histories of the activity `function`, if there is one such activity: other functions of that
-    /// name do not matter.
-    pub(crate) fn activity_name(&self, function: &str) -> Option<&str> {
-        let meanings = self.functions.get(function)?.iter();
-        let mut names = meanings.filter_map(|meaning| match meaning {
-            Meaning::Activity(name) => Some(name.as_str()),
-            _ => None,
-        });
-        names.next().filter(|_| names.next().is_none())
+    /// The name in histories of the activity that a call in `file` is of: other functions of that name do not
+    /// matter. `paths` are those that the call may mean, with their imports followed.
+    pub(crate) fn activity_name(&self, paths: &[String], file: Option<&Path>) -> Option<&str> {
+        let last = paths.first()?.rsplit("::").next()?;
+        let activities = self.activities.get(last)?;
+        let only = |is_meant: &dyn Fn(&Activity) -> bool| {
+            let mut names = activities
+                .iter()
+                .filter(|activity| is_meant(activity))
+                .map(|activity| activity.name.as_str());
+            let first = names.next()?;
+            names.all(|name| name == first).then_some(first)
+        };
+        // Several functions of one name are told apart by their modules.
+        let is_at = |activity: &Activity, path: &String| {
+            let before = activity.path.strip_suffix(path.as_str());
+            path.contains("::")
+                && before.is_some_and(|before| before.is_empty() || before.ends_with("::"))
+        };
+        only(&|_| true)
+            .or_else(|| only(&|activity| paths.iter().any(|path| is_at(activity, path))))
+            .or_else(|| {
+                let is_bare = paths.iter().all(|path| !path.contains("::"));
+                is_bare.then(|| only(&|activity| Some(activity.file.as_path()) == file))?
+            })
     }
 
-    fn of_this_crate() -> Index {
+    /// The index of the package in this folder.
+    fn of(folder: Option<&OsStr>) -> Index {
         let mut index = Index::default();
-        if let Some(manifest) = std::env::var_os("CARGO_MANIFEST_DIR") {
-            index.read_folder(&Path::new(&manifest).join("src"));
+        if let Some(folder) = folder {
+            index.read_folder(&Path::new(folder).join("src"));
         }
         index
     }
@@ -137,59 +188,38 @@ impl Index {
         let is_current = |file: &File| file.changed == changed;
         if !self.files.get(&canonical).is_some_and(is_current) {
             let text = std::fs::read_to_string(path).unwrap_or_default();
-            let file = self.read(&canonical, &text, changed);
-            self.files.insert(canonical, file);
+            self.put(canonical.clone(), read(&canonical, &text, changed));
         }
     }
 
-    fn read(&mut self, path: &Path, text: &str, changed: Option<SystemTime>) -> File {
-        let Source {
-            functions,
-            names,
-            test_modules,
-            is_test,
-        } = Source::read(text);
-        let mut file = File {
-            functions: HashMap::new(),
-            changed,
-            names: Arc::new(names),
-        };
-        if is_test {
-            self.test_paths.push(path.to_owned());
+    /// What a file has added when it was read before is forgotten.
+    fn put(&mut self, path: PathBuf, file: File) {
+        let adds = file.adds.clone();
+        if self.files.insert(path, file).is_none() {
+            return self.merge(adds);
         }
-        for module in test_modules {
-            let module = module_folder(path).join(module.replace("::", "/"));
-            self.test_paths.push(module.with_extension("rs"));
-            self.test_paths.push(module);
+        self.functions.clear();
+        self.activities.clear();
+        self.workflows.clear();
+        self.test_paths.clear();
+        let all: Vec<Added> = self.files.values().map(|file| file.adds.clone()).collect();
+        all.into_iter().for_each(|adds| self.merge(adds));
+    }
+
+    fn merge(&mut self, adds: Added) {
+        for (function, meaning) in adds.functions {
+            self.functions.entry(function).or_default().insert(meaning);
         }
-        for function in functions {
-            let meaning = meaning(&function);
-            // `bank.charge(..)` is not what a bare `charge(cx, ..)` calls, unless it is durable.
-            if !(function.is_associated && meaning == Meaning::Other) {
-                self.functions
-                    .entry(function.name.clone())
-                    .or_default()
-                    .insert(meaning);
-            }
-            if let Some(name) = workflow_name(&function) {
-                self.workflows.insert(name);
-            }
-            let declared = Declared {
-                path: function.path,
-                is_associated: function.is_associated,
-                is_test: function.is_test,
-                in_macro: function.in_macro,
-            };
-            file.functions
-                .insert((function.line, function.name), declared);
+        for (function, activity) in adds.activities {
+            self.activities.entry(function).or_default().push(activity);
         }
-        file
+        self.test_paths.extend(adds.test_paths);
+        self.workflows.extend(adds.workflows);
     }
 
     /// Adds a source that may be no file.
     pub(crate) fn add(&mut self, path: &Path, text: &str) {
-        let file = self.read(path, text, None);
-        self.files.insert(path.to_owned(), file);
+        self.put(path.to_owned(), read(path, text, None));
     }
 
     /// What is known of the function that has this name on this line of a file.
@@ -229,6 +259,63 @@ impl Index {
     fn file(&self, place: Span) -> Option<&File> {
         self.files.get(self.asked_for.get(&place.local_file()?)?)
     }
+}
+
+fn read(path: &Path, text: &str, changed: Option<SystemTime>) -> File {
+    let Source {
+        functions,
+        names,
+        test_modules,
+        is_test,
+    } = Source::read(text);
+    let mut adds = Added::default();
+    let mut declared = HashMap::new();
+    if is_test {
+        adds.test_paths.push(path.to_owned());
+    }
+    for module in test_modules {
+        let module = module_folder(path).join(module.replace("::", "/"));
+        adds.test_paths.push(module.with_extension("rs"));
+        adds.test_paths.push(module);
+    }
+    for function in functions {
+        let meaning = meaning(&function);
+        if let Meaning::Activity(name) = &meaning {
+            let activity = Activity {
+                name: name.clone(),
+                file: path.to_owned(),
+                path: format!("{}{}", module_path(path), function.path),
+            };
+            adds.activities.push((function.name.clone(), activity));
+        }
+        // `bank.charge(..)` is not what a bare `charge(cx, ..)` calls, unless it is durable.
+        if !(function.is_associated && meaning == Meaning::Other) {
+            adds.functions.push((function.name.clone(), meaning));
+        }
+        adds.workflows.extend(workflow_name(&function));
+        let here = Declared {
+            path: function.path,
+            is_associated: function.is_associated,
+            is_test: function.is_test,
+            in_macro: function.in_macro,
+        };
+        declared.insert((function.line, function.name), here);
+    }
+    File {
+        functions: declared,
+        changed,
+        names: Arc::new(names),
+        adds,
+    }
+}
+
+/// The module that a file below `src` is, with `::` behind it: `shop::email::`.
+fn module_path(file: &Path) -> String {
+    let folder = module_folder(file);
+    let parts: Vec<_> = folder.iter().map(|part| part.to_string_lossy()).collect();
+    let root = parts.iter().rposition(|part| part == "src");
+    let modules = &parts[root.map_or(0, |root| root + 1)..];
+    modules.iter().map(|module| format!("{module}::")).collect()
 }
 
 /// Whether the function of this name stands in an `impl` or a `trait`.
@@ -302,5 +389,47 @@ fn meaning(function: &Function) -> Meaning {
         Meaning::Durable(function.calls.clone(), function.markers.clone())
     } else {
         Meaning::Other
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::Index;
+
+    #[test]
+    fn what_a_file_had_when_it_was_read_before_is_forgotten() {
+        let file = Path::new("src/lib.rs");
+        let text = |activity: &str, workflow: &str| {
+            format!(
+                "#[cfg(test)] mod {activity};
+                #[activity(pure, name = \"{activity}\")] fn send(acx: &ActivityCx) {{}}
+                #[workflow] fn {workflow}(cx: &Cx) {{}}"
+            )
+        };
+        let mut index = Index::default();
+        index.add(Path::new("src/other.rs"), "#[workflow] fn other(cx: &Cx) {}");
+        index.add(file, &text("mail", "order"));
+        index.add(file, &text("email", "orders"));
+        let paths = ["send".to_owned()];
+        assert_eq!(index.activity_name(&paths, None), Some("email"));
+        assert!(index.meaning("send").is_some());
+        let workflows = ["order", "orders", "other"].map(|name| index.has_workflow(name));
+        assert_eq!(workflows, [false, true, true]);
+        let tests = ["mail", "email"].map(|name| index.is_test(Path::new(&format!("src/{name}.rs"))));
+        assert_eq!(tests, [false, true]);
+    }
+
+    #[test]
+    fn names_of_workflows_are_read_with_their_escapes() {
+        let mut index = Index::default();
+        let text = r##"
+            #[workflow(name = "a \"b\" \u{e9}")] fn a(cx: &Cx) {}
+            #[workflow(name = r#"c "d""#)] fn b(cx: &Cx) {}
+        "##;
+        index.add(Path::new("src/lib.rs"), text);
+        assert!(index.has_workflow("a \"b\" \u{e9}"));
+        assert!(index.has_workflow("c \"d\""));
     }
 }

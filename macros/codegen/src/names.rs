@@ -83,6 +83,18 @@ impl FileNames {
     }
 }
 
+/// A path without what leads to where it begins.
+fn within(path: &str) -> String {
+    let mut path = path;
+    while let Some(rest) = ["::", "crate::", "self::", "super::"]
+        .iter()
+        .find_map(|start| path.strip_prefix(start))
+    {
+        path = rest;
+    }
+    path.to_owned()
+}
+
 /// What a path stands for.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Meaning {
@@ -184,6 +196,49 @@ impl Names {
                         .iter()
                         .any(|glob| globs.contains(&glob.as_str()))
             })
+    }
+
+    /// The paths that `path` may stand for on a line of the file, with the imports in sight followed and without
+    /// `crate`, `self` and `super` in front. More than one where globs are in sight.
+    pub(crate) fn imported(&self, path: &str, line: usize) -> Vec<String> {
+        let mut path = path.to_owned();
+        let mut from = match &self.file {
+            Some((file, _)) => From::File(file.around(line)),
+            None => From::Blocks(self.blocks.len()),
+        };
+        for _ in 0..MOST_STEPS {
+            let (first, rest) = match path.split_once("::") {
+                Some((first, rest)) => (first, Some(rest)),
+                None => (path.as_str(), None),
+            };
+            if ["", "crate", "self", "super"].contains(&first) {
+                break;
+            }
+            let found = self
+                .scopes(from)
+                .find_map(|(at, scope)| Some((at, scope.names.get(first)?)));
+            match found {
+                Some((at, Name::Path(target))) => {
+                    let is_itself = target.split("::").next() == Some(first);
+                    let whole = match rest {
+                        Some(rest) => format!("{target}::{rest}"),
+                        None => target.clone(),
+                    };
+                    path = whole;
+                    from = at;
+                    if is_itself {
+                        break;
+                    }
+                }
+                Some(_) => break,
+                None => {
+                    let globs = self.scopes(from).flat_map(|(_, scope)| &scope.globs);
+                    let through = globs.map(|glob| within(&format!("{glob}::{path}")));
+                    return std::iter::once(path.clone()).chain(through).collect();
+                }
+            }
+        }
+        vec![within(&path)]
     }
 
     fn follow(&self, from: From, path: &str, steps: usize) -> Meaning {

@@ -68,6 +68,7 @@ pub(crate) fn enforce(function: &Annotated<'_>, errors: &mut Errors) -> Enforced
         let surroundings = Surroundings {
             index,
             names: &names,
+            file: index.path_of(place),
         };
         let with_flow = lock.is_some_and(|lock| {
             key.as_ref()

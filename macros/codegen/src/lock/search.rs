@@ -87,6 +87,7 @@ impl Search<'_> {
         let surroundings = Surroundings {
             index: self.index,
             names: &names,
+            file: Some(self.path),
         };
         let shape = Shape::of(signature, body, context, &surroundings, true);
         let structure = shape.text();

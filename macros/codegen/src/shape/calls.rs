@@ -29,18 +29,15 @@ impl Walk<'_> {
         let place = Place::at(first_span(&call.func));
         if self.hands_over_context(call.args.iter()) {
             self.exprs(&call.args);
-            return match last_segment(&call.func) {
-                // Something that is given the context for later: `JoinSet::new(cx)`.
-                Some(name) if name == "new" => Value::default(),
-                Some(name) => {
-                    let label = match self.variable_of(&call.func) {
-                        Some(_) => "closure".to_owned(),
-                        None => self.function_label(&name),
-                    };
-                    self.make_step(label, place)
-                }
-                None => self.make_step("closure".to_owned(), place),
+            // Something that is given the context for later: `JoinSet::new(cx)`.
+            if last_segment(&call.func).is_some_and(|name| name == "new") {
+                return Value::default();
+            }
+            let label = match self.variable_of(&call.func) {
+                Some(_) => None,
+                None => self.function_label(&call.func),
             };
+            return self.make_step(label.unwrap_or_else(|| "closure".to_owned()), place);
         }
         if is_join_all(call) {
             let (mut nodes, value) = self.apart(|walk| walk.exprs(&call.args));
@@ -91,8 +88,7 @@ impl Walk<'_> {
         let receiver = self.expr(&call.receiver);
         if self.hands_over_context(call.args.iter()) {
             self.exprs(&call.args);
-            let label = self.function_label(&method);
-            return self.make_step(label, Place::at(call.method.span()));
+            return self.make_step(method, Place::at(call.method.span()));
         }
         if method == "submit" && call.args.len() == 1 {
             let work = &call.args[0];

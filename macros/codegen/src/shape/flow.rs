@@ -196,12 +196,11 @@ impl Walk<'_> {
                 format!("cx.{} {text}", call.method.unraw())
             }
             Expr::MethodCall(call) if self.hands_over_context(call.args.iter()) => {
-                self.function_label(&call.method.unraw().to_string())
+                call.method.unraw().to_string()
             }
             Expr::MethodCall(builder) => self.awaited_label(&builder.receiver),
             Expr::Call(call) if self.hands_over_context(call.args.iter()) => {
-                let name = last_segment(&call.func).unwrap_or_default();
-                self.function_label(&name)
+                self.function_label(&call.func).unwrap_or_default()
             }
             Expr::Call(call) => {
                 let inside = call.args.first().map(|inner| self.awaited_label(inner));

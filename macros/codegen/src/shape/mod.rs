@@ -52,6 +52,8 @@ mod tests;
 mod variables;
 mod walk;
 
+use std::path::Path;
+
 use proc_macro2::{Ident, Span};
 use quote::ToTokens;
 use syn::spanned::Spanned;
@@ -125,6 +127,8 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) index: &'a Index,
     /// The names that can be seen where the function stands.
     pub(crate) names: &'a Names,
+    /// The function's file, as the index knows it.
+    pub(crate) file: Option<&'a Path>,
 }
 
 /// The shape of one function.

@@ -84,6 +84,24 @@ pub(super) fn last_segment(function: &Expr) -> Option<String> {
     }
 }
 
+/// The path that is called, without the arguments of types.
+pub(super) fn path_of(function: &Expr) -> Option<String> {
+    match function {
+        Expr::Path(path) if path.qself.is_some() => last_segment(function),
+        Expr::Path(path) => {
+            let segments = path.path.segments.iter();
+            let names: Vec<_> = segments
+                .map(|part| part.ident.unraw().to_string())
+                .collect();
+            let leading = path.path.leading_colon.map_or("", |_| "::");
+            Some(format!("{leading}{}", names.join("::")))
+        }
+        Expr::Paren(inner) => path_of(&inner.expr),
+        Expr::Group(inner) => path_of(&inner.expr),
+        _ => None,
+    }
+}
+
 /// `join_all(..)`, which waits for all that it is given.
 pub(super) fn is_join_all(call: &ExprCall) -> bool {
     call.args.len() == 1 && last_segment(&call.func).is_some_and(|name| name == "join_all")

@@ -28,6 +28,7 @@ pub(crate) fn shape_of(function: &str) -> Shape {
     let surroundings = Surroundings {
         index: &index,
         names: &names,
+        file: None,
     };
     let context = crate::expand::durable_context(&function.sig);
     Shape::of(&function.sig, body, context, &surroundings, true)

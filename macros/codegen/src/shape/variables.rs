@@ -3,8 +3,9 @@
 use syn::ext::IdentExt;
 use syn::{Expr, ExprMethodCall, Pat};
 
+use super::first_span;
 use super::flow::names_in;
-use super::operations::{Value, label, last_segment};
+use super::operations::{Value, label, last_segment, path_of};
 use super::walk::Walk;
 
 /// A name in sight.
@@ -108,10 +109,18 @@ impl Walk<'_> {
         self.is_context(&call.receiver) || self.hands_over_context(call.args.iter())
     }
 
-    /// A function or an activity, by its name in histories.
-    pub(super) fn function_label(&self, name: &str) -> String {
-        let known = self.surroundings.index.activity_name(name);
-        label(known.unwrap_or(name))
+    /// A function that is called by its path: an activity by its name in histories, another one by its own, whatever
+    /// name it was imported under.
+    pub(super) fn function_label(&self, function: &Expr) -> Option<String> {
+        let path = path_of(function)?;
+        let line = first_span(function).start().line;
+        let paths = self.surroundings.names.imported(&path, line);
+        let known = self
+            .surroundings
+            .index
+            .activity_name(&paths, self.surroundings.file);
+        let own = || paths.first()?.rsplit("::").next();
+        known.or_else(own).map(label)
     }
 
     /// An await of something that no one has seen being made.

@@ -3,6 +3,7 @@
 mod breaking;
 mod files;
 mod harmless;
+mod imports;
 mod markers;
 mod updates;
 
