@@ -409,7 +409,10 @@ mod tests {
             )
         };
         let mut index = Index::default();
-        index.add(Path::new("src/other.rs"), "#[workflow] fn other(cx: &Cx) {}");
+        index.add(
+            Path::new("src/other.rs"),
+            "#[workflow] fn other(cx: &Cx) {}",
+        );
         index.add(file, &text("mail", "order"));
         index.add(file, &text("email", "orders"));
         let paths = ["send".to_owned()];
@@ -417,7 +420,8 @@ mod tests {
         assert!(index.meaning("send").is_some());
         let workflows = ["order", "orders", "other"].map(|name| index.has_workflow(name));
         assert_eq!(workflows, [false, true, true]);
-        let tests = ["mail", "email"].map(|name| index.is_test(Path::new(&format!("src/{name}.rs"))));
+        let tests =
+            ["mail", "email"].map(|name| index.is_test(Path::new(&format!("src/{name}.rs"))));
         assert_eq!(tests, [false, true]);
     }
 

@@ -7,7 +7,7 @@
 mod names;
 mod tokens;
 
-pub(crate) use self::tokens::Token;
+pub(crate) use self::tokens::{Token, unescaped};
 use self::tokens::{closing, tokens};
 use crate::markers::{self, Marker};
 use crate::names::FileNames;
@@ -278,7 +278,7 @@ fn attribute(tokens: &[Token<'_>]) -> Option<Attribute> {
         .take_while(|token| matches!(token, Token::Word(_) | Token::Sign(':')));
     let name = path.filter_map(Token::word).last()?;
     let name_option = tokens.windows(3).find_map(|window| match window {
-        [Token::Word("name"), Token::Sign('='), Token::Text(text)] => Some((*text).to_owned()),
+        [Token::Word("name"), Token::Sign('='), Token::Text(text)] => Some(unescaped(text)),
         _ => None,
     });
     // Of `cfg(any(test, ..))` and `cfg(not(test))` there is something in a release too.

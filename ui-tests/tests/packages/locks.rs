@@ -95,6 +95,18 @@ const CASES: &[Case] = &[
         edits: &[],
         lock: &[("  charge-card?", "<<<<<<< ours\n  charge-card?")],
     },
+    // Helpers alone say it too.
+    Case {
+        name: "l309_in_helpers",
+        edits: &[
+            ("#[workflow]", "#[workflow(lock = false)]"),
+            (
+                "(name = \"take-back\")",
+                "(name = \"take-back\", lock = false)",
+            ),
+        ],
+        lock: &[("  charge-card?", "<<<<<<< ours\n  charge-card?")],
+    },
     case(
         "l308_gone",
         &[("(name = \"take-back\")", "(name = \"return\")")],

@@ -5,7 +5,6 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
@@ -58,6 +57,17 @@ pub(crate) fn enforce(function: &Annotated<'_>, errors: &mut Errors) -> Enforced
         _ => None,
     };
     let mut enforced = Enforced::default();
+    if let Some(LockFile {
+        lock: Err(error),
+        folder,
+        ..
+    }) = file.as_deref()
+        && function.is_locked
+        && !is_off()
+        && is_first(&UNREADABLE, folder, function.name)
+    {
+        errors.at(Span::call_site(), unreadable(error));
+    }
     if lock.is_none() && function.kind == Kind::Durable {
         return enforced.with_file(file.as_deref());
     }
@@ -82,7 +92,7 @@ pub(crate) fn enforce(function: &Annotated<'_>, errors: &mut Errors) -> Enforced
     if function.kind == Kind::Workflow {
         enforced.structure = shape.text();
     }
-    if let (Some(lock), Some((own, key, missing))) = (lock, own) {
+    if let (Some(lock), Some((own, key, missing)), Some(file)) = (lock, own, file.as_deref()) {
         let is_here = matches!(own, Own::Here(..));
         if let Some(key) = key {
             if let Some(section) = lock.functions.get(&key) {
@@ -91,7 +101,7 @@ pub(crate) fn enforce(function: &Annotated<'_>, errors: &mut Errors) -> Enforced
                 }
             }
         } else if let (Own::Macro, Kind::Workflow) = (own, function.kind)
-            && first(&BY_MACRO)
+            && is_first(&BY_MACRO, &file.folder, function.name)
         {
             let text = format!(
                 "`{}` is written by a macro, so it is not compared with `{FILE}`\n\n\
@@ -101,20 +111,11 @@ pub(crate) fn enforce(function: &Annotated<'_>, errors: &mut Errors) -> Enforced
             );
             enforced.warn(Place::at(place), &text);
         }
-        if is_here && !missing.is_empty() && first(&MISSING) {
+        if is_here && !missing.is_empty() && is_first(&MISSING, &file.folder, function.name) {
             for name in missing {
                 errors.at(Span::call_site(), not_there(&name));
             }
         }
-    }
-    if let Some(LockFile {
-        lock: Err(error), ..
-    }) = file.as_deref()
-        && function.is_locked
-        && !is_off()
-        && first(&UNREADABLE)
-    {
-        errors.at(Span::call_site(), unreadable(error));
     }
     enforced.with_file(file.as_deref())
 }
@@ -162,13 +163,22 @@ pub(crate) fn retired(name: &str, called: &[String], place: Span) -> Vec<Retired
     retired
 }
 
-static BY_MACRO: AtomicBool = AtomicBool::new(false);
-static MISSING: AtomicBool = AtomicBool::new(false);
-static UNREADABLE: AtomicBool = AtomicBool::new(false);
+/// What is said once of a package, with the function at which it was.
+type Said = Mutex<Option<HashMap<PathBuf, String>>>;
 
-/// Once in a process, which is once for a crate.
-fn first(said: &AtomicBool) -> bool {
-    !said.swap(true, Ordering::Relaxed)
+static BY_MACRO: Said = Mutex::new(None);
+static MISSING: Said = Mutex::new(None);
+static UNREADABLE: Said = Mutex::new(None);
+
+/// Whether it is this function at which it is said. An editor expands a function many times, and functions of many
+/// packages.
+fn is_first(said: &Said, folder: &Path, function: &str) -> bool {
+    let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
+    let said = said.get_or_insert_with(HashMap::new);
+    let at = said
+        .entry(folder.to_owned())
+        .or_insert_with(|| function.to_owned());
+    at == function
 }
 
 /// `PERENNIAL_LOCK=off`, as for an editor while code is being rewritten.

@@ -83,7 +83,16 @@ impl fmt::Display for Finding {
             .collect();
         let carets = "^".repeat(self.width.max(1));
         writeln!(f, "{margin} |")?;
-        writeln!(f, "{number} | {}", self.source)?;
+        let source: String = self
+            .source
+            .chars()
+            .map(|character| match character {
+                '\t' => '\t',
+                other if other.is_control() => char::REPLACEMENT_CHARACTER,
+                other => other,
+            })
+            .collect();
+        writeln!(f, "{number} | {source}")?;
         writeln!(f, "{margin} | {before}{carets}")
     }
 }

@@ -121,8 +121,9 @@ impl Reader {
                     Ok(())
                 }
                 Some(other) => Err(self.error(format!(
-                    "it is written in format {other}, and this version of Perennial reads format {FORMAT}\n\n\
-                     help: use the version of Perennial that wrote it, or a newer one"
+                    "it is written in format {}, and this version of Perennial reads format {FORMAT}\n\n\
+                     help: use the version of Perennial that wrote it, or a newer one",
+                    shown(other)
                 ))),
                 None => Err(self.error("it does not begin with `format 1`")),
             };
@@ -149,7 +150,8 @@ impl Reader {
         });
         let Some(key) = key else {
             return Err(self.error(format!(
-                "expected `workflow <name>` or `durable <path>`, and found `{line}`"
+                "expected `workflow <name>` or `durable <path>`, and found `{}`",
+                shown(line)
             )));
         };
         if self.functions.contains_key(&key) {
@@ -228,6 +230,24 @@ impl Reader {
         }
         Ok(None)
     }
+}
+
+/// The beginning of a line, as far as a terminal may see it.
+fn shown(line: &str) -> String {
+    const LONGEST: usize = 80;
+    let mut characters = line.chars();
+    let mut text: String = characters
+        .by_ref()
+        .take(LONGEST)
+        .map(|character| match character.is_control() {
+            true => char::REPLACEMENT_CHARACTER,
+            false => character,
+        })
+        .collect();
+    if characters.next().is_some() {
+        text.push_str("..");
+    }
+    text
 }
 
 enum Entry {

@@ -51,6 +51,8 @@ pub(super) fn parsed(path: &Path, text: &str) -> Result<syn::File, SourceError> 
         Some(rest) if !rest.trim_start().starts_with('[') => format!("//{rest}"),
         _ => text.trim_start_matches('\u{feff}').to_owned(),
     };
+    // As the compiler has them.
+    let text = text.replace("\r\n", "\n");
     let tokens =
         TokenStream::from_str(&text).map_err(|error| failed(error.span(), error.to_string()))?;
     if let Some(error) = crate::parse::too_deep_in(&tokens) {

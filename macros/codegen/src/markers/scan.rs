@@ -1,7 +1,7 @@
 //! Markers in a source that is read as plain text: those of `#[durable]` functions that a workflow calls.
 
 use super::{Marker, form};
-use crate::source::Token;
+use crate::source::{Token, unescaped};
 
 /// The markers that `tokens` ask for through `context`, each call of one. What is not written as literals is left
 /// out: where it stands, it is an error.
@@ -53,13 +53,4 @@ pub(crate) fn scan(context: &str, tokens: &[Token<'_>]) -> Vec<Marker> {
 fn number(word: &str) -> Option<u32> {
     let literal: syn::LitInt = syn::parse_str(word).ok()?;
     literal.base10_parse().ok()
-}
-
-/// The text between the quotes, with its escapes.
-fn unescaped(text: &str) -> String {
-    if !text.contains('\\') {
-        return text.to_owned();
-    }
-    let literal = syn::parse_str::<syn::LitStr>(&format!("\"{text}\""));
-    literal.map_or_else(|_| text.to_owned(), |literal| literal.value())
 }

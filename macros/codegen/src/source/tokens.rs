@@ -62,6 +62,15 @@ pub(super) fn tokens(text: &str) -> (Vec<Token<'_>>, Vec<usize>) {
     (tokens, lines)
 }
 
+/// The text of a string, its escapes replaced.
+pub(crate) fn unescaped(text: &str) -> String {
+    if !text.contains('\\') {
+        return text.to_owned();
+    }
+    let literal = syn::parse_str::<syn::LitStr>(&format!("\"{text}\""));
+    literal.map_or_else(|_| text.to_owned(), |literal| literal.value())
+}
+
 fn is_word(character: char) -> bool {
     character.is_alphanumeric() || character == '_'
 }

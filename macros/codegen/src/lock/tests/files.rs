@@ -70,6 +70,46 @@ fn whatever_a_lock_holds_reading_it_ends() {
     }
 }
 
+#[test]
+fn what_a_file_holds_does_not_reach_a_terminal_raw() {
+    for text in [
+        "format \u{1b}[31m".to_owned(),
+        format!("format 1\n\u{1b}]0;x\u{7}{}\n", "y".repeat(10_000)),
+        "format 1\n\nworkflow order\n  flow \u{1b}[1m\n".to_owned(),
+    ] {
+        let said = Lock::parse(&text).unwrap_err().to_string();
+        assert!(
+            !said.replace('\n', "").contains(char::is_control),
+            "{said:?}"
+        );
+        assert!(said.len() < 500, "{said}");
+    }
+    let text = BASE.replace("charge(cx, order.clone(), ", "charge(cx, /* \u{1b}[31m */ ");
+    let changed = text.replace("name = \"charge-card\"", "name = \"charge\"");
+    let findings = package(&changed).compare(&released(&text));
+    let said = shown(&findings);
+    assert!(said.contains("\u{fffd}[31m"), "{said}");
+    assert!(
+        !said.replace('\n', "").contains(char::is_control),
+        "{said:?}"
+    );
+}
+
+#[test]
+fn the_ends_of_lines_do_not_matter() {
+    let text = BASE.replace(
+        "order.total > limit",
+        "order.note == \"a\nb\" || order.total > limit",
+    );
+    let lock = released(&text);
+    assert_eq!(released(&text.replace('\n', "\r\n")), lock);
+    assert!(
+        package(&format!("\u{feff}{text}"))
+            .compare(&lock)
+            .is_empty()
+    );
+}
+
 fn keys(files: &[(&str, &str)]) -> Vec<String> {
     let files: Vec<_> = files
         .iter()
