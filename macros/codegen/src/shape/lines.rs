@@ -139,7 +139,7 @@ fn strip(nodes: &mut Vec<Node>, at_end: &[&str]) {
 }
 
 /// Whether something in it is shown by itself.
-fn is_durable(nodes: &[Node]) -> bool {
+pub(super) fn is_durable(nodes: &[Node]) -> bool {
     nodes.iter().any(|node| match node {
         Node::Step { .. } | Node::Version { .. } => true,
         Node::Exit { weight, .. } => *weight == Weight::Hard,

@@ -366,6 +366,49 @@ fn changed_conditions_give_a_warning() {
     insta::assert_snapshot!(report);
 }
 
+/// How many futures are made in a loop is nothing that the lines tell.
+#[test]
+fn what_decides_which_futures_are_made_is_a_condition_too() {
+    let order =
+        |body: &str| format!("#[workflow]\nasync fn order(cx: &Cx, n: u32) -> R {{\n{body}\n}}");
+    for (was, is) in [
+        ("for i in 0..n {", "for i in 0..n + 1 {"),
+        ("for i in 0..n {", "for i in 0..n { if i == 3 { continue }"),
+        ("if n > 1 {", "if n > 2 {"),
+        ("if n > 1 {", "{"),
+        ("while n > 5 {", "while n > 6 {"),
+        ("match n { 7 =>", "match n { 8 =>"),
+        ("let Some(_) = a.get(0) else", "let Some(_) = a.get(1) else"),
+    ] {
+        let base = "let mut calls = vec![];
+            for i in 0..n {
+                calls.push(ship(cx, i));
+            }
+            if n > 1 {
+                calls.extend(a.iter().map(|i| post(cx, i)));
+            }
+            while n > 5 {
+                let next = mail(cx);
+                calls.push(next);
+            }
+            match n { 7 => calls.push(wrap(cx)), _ => {} }
+            let Some(_) = a.get(0) else {
+                calls.push(keep(cx));
+                unreachable!()
+            };
+            join_all(calls).await";
+        assert!(base.contains(was), "{was}");
+        let base = order(base);
+        let findings = found(&base, &base.replace(was, is));
+        let codes: Vec<_> = findings.iter().map(|finding| finding.code).collect();
+        assert_eq!(codes, [Some("L310")], "{was} {is}\n{}", shown(&findings));
+    }
+    // A future that is waited for beside is none that was made for elsewhere.
+    let apart = order("for i in 0..n { let call = ship(cx, i); call.await?; } Ok(())");
+    let together = order("for i in 0..n { ship(cx, i).await?; } Ok(())");
+    assert!(found(&apart, &together).is_empty());
+}
+
 #[test]
 fn a_condition_in_a_variable_is_the_same_condition() {
     for edits in [
