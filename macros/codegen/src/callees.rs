@@ -29,7 +29,7 @@ pub(crate) struct Reached {
 
 /// Finds out what the functions are that the workflow at `place` calls.
 pub(crate) fn resolve(called: &[String], place: Span) -> Reached {
-    Index::with(place, |index| resolved(index, called))
+    Index::with(place, |index| reached(index, called))
 }
 
 /// The `#[durable]` functions among those that the workflow at `place` calls, and those that these call.
@@ -43,7 +43,8 @@ pub(crate) fn durable(called: &[String], place: Span) -> HashSet<String> {
     })
 }
 
-fn resolved(index: &Index, called: &[String]) -> Reached {
+/// What is reached from functions that are called.
+pub(crate) fn reached(index: &Index, called: &[String]) -> Reached {
     let mut reached = Reached::default();
     follow(index, called, &mut HashSet::new(), &mut reached);
     reached
@@ -80,14 +81,14 @@ fn follow(index: &Index, called: &[String], seen: &mut HashSet<String>, reached:
 
 #[cfg(test)]
 mod tests {
-    use super::{Callee, resolved};
+    use super::{Callee, reached};
     use crate::index::Index;
 
     fn resolved_in(source: &str, called: &[&str]) -> Vec<Callee> {
         let mut index = Index::default();
         index.add(std::path::Path::new("src/lib.rs"), source);
         let called: Vec<String> = called.iter().map(|name| (*name).to_owned()).collect();
-        resolved(&index, &called).callees
+        reached(&index, &called).callees
     }
 
     #[test]
@@ -110,7 +111,7 @@ mod tests {
             "#,
         );
         let called = ["outer".to_owned(), "plain".to_owned()];
-        let markers = resolved(&index, &called).markers;
+        let markers = reached(&index, &called).markers;
         let texts: Vec<String> = markers
             .iter()
             .map(|(function, marker)| {

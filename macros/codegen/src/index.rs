@@ -69,6 +69,8 @@ struct Activity {
 pub(crate) struct Declared {
     /// Its path in the file: `inner::Shop::restock`.
     pub(crate) path: String,
+    /// The functions that it calls with its context.
+    pub(crate) calls: Vec<String>,
     is_associated: bool,
     /// Stands in what only tests have.
     pub(crate) is_test: bool,
@@ -295,6 +297,7 @@ fn read(path: &Path, text: &str, changed: Option<SystemTime>) -> File {
         adds.workflows.extend(workflow_name(&function));
         let here = Declared {
             path: function.path,
+            calls: function.calls,
             is_associated: function.is_associated,
             is_test: function.is_test,
             in_macro: function.in_macro,

@@ -5,7 +5,8 @@ use std::ops::Range;
 
 use super::diff::{Edit, align};
 use super::format::arm;
-use super::{Key, Kind, Section, texts};
+use super::{Key, Kind, Lock, Section, texts};
+use crate::markers::Marker;
 use crate::shape::{Known, Line, Place, Projected, Shape};
 
 /// A function that is not as it was released.
@@ -66,6 +67,66 @@ pub(crate) fn compare(key: &Key, section: &Section, shape: &Shape) -> Vec<Differ
         return comparison.flow(&now).into_iter().collect();
     }
     vec![comparison.changed(&released, &now.lines)]
+}
+
+/// The markers that a released workflow and the released functions that it reaches share, where one of them has it
+/// from an earlier release than another (L307). A run has one answer for all of them, and took the way of the code
+/// before where it was not asked yet.
+pub(crate) fn shared(
+    lock: &Lock,
+    key: &Key,
+    section: &Section,
+    shape: &Shape,
+    reached: &[(String, Marker)],
+) -> Vec<Difference> {
+    let comparison = Comparison {
+        key,
+        section,
+        shape,
+        known: known(section),
+    };
+    // By function: what it asks for now, and what it had when it was released.
+    let mut functions: BTreeMap<&str, (BTreeSet<&str>, BTreeSet<String>)> = BTreeMap::new();
+    let own = shape.markers().iter().map(|marker| marker.id.as_str());
+    let own = (own.collect(), released(section));
+    functions.insert(comparison.name(), own);
+    for (function, marker) in reached {
+        let is_it = |key: &Key| {
+            key.kind == Kind::Durable && key.name.rsplit("::").next() == Some(function.as_str())
+        };
+        let sections = lock.functions.iter().filter(|(key, _)| is_it(key));
+        let sections: Vec<&Section> = sections.map(|(_, section)| section).collect();
+        if sections.is_empty() {
+            continue;
+        }
+        let (now, before) = functions.entry(function).or_default();
+        now.insert(&marker.id);
+        before.extend(sections.into_iter().flat_map(released));
+    }
+    let mut found = Vec::new();
+    for (function, (now, before)) in &functions {
+        for id in now.iter().filter(|id| !before.contains(**id)) {
+            let other = functions
+                .iter()
+                .find(|(_, (_, before))| before.contains(*id));
+            let Some((other, _)) = other else {
+                continue;
+            };
+            let own = shape.markers().iter().find(|marker| marker.id == *id);
+            let place = match own.filter(|_| *function == comparison.name()) {
+                Some(marker) => marker.place,
+                None => comparison.function(),
+            };
+            found.push(texts::shared(&comparison, id, function, other, place));
+        }
+    }
+    found
+}
+
+/// The markers that a released function had, retired ones too.
+fn released(section: &Section) -> BTreeSet<String> {
+    let retired = section.retired.iter().map(|retired| retired.id.clone());
+    known(section).into_keys().chain(retired).collect()
 }
 
 impl Comparison<'_> {

@@ -13,13 +13,13 @@ use quote::quote;
 use syn::Signature;
 use syn::ext::IdentExt;
 
-use super::compare::{Difference, compare};
+use super::compare::{Difference, compare, shared};
 use super::package::unreadable;
 use super::search::durable_name;
 use super::{FILE, Key, Kind, Lock, Retired, Unreadable, texts};
 use crate::callees;
 use crate::errors::Errors;
-use crate::index::Index;
+use crate::index::{Declared, Index};
 use crate::parse::Body;
 use crate::shape::{Place, Shape, Surroundings, context_of};
 
@@ -64,7 +64,7 @@ pub(crate) fn enforce(function: &Annotated<'_>, errors: &mut Errors) -> Enforced
     }) = file.as_deref()
         && function.is_locked
         && !is_off()
-        && is_first(&UNREADABLE, folder, function.name)
+        && is_first(&UNREADABLE, folder, name)
     {
         errors.at(Span::call_site(), unreadable(error));
     }
@@ -87,21 +87,31 @@ pub(crate) fn enforce(function: &Annotated<'_>, errors: &mut Errors) -> Enforced
         let context = context_of(function.kind, function.signature);
         let shape = Shape::of(function.signature, body, context, &surroundings, with_flow);
         let missing = lock.map(|lock| missing(index, lock)).unwrap_or_default();
-        (shape, own.map(|own| (own, key, missing)))
+        let reached = match (&own, function.kind) {
+            (Some(Own::Here(_, declared)), Kind::Workflow) if with_flow => {
+                callees::reached(index, &declared.calls).markers
+            }
+            _ => Vec::new(),
+        };
+        (shape, own.map(|own| (own, key, missing, reached)))
     });
     if function.kind == Kind::Workflow {
         enforced.structure = shape.text();
     }
-    if let (Some(lock), Some((own, key, missing)), Some(file)) = (lock, own, file.as_deref()) {
+    if let (Some(lock), Some((own, key, missing, reached)), Some(file)) =
+        (lock, own, file.as_deref())
+    {
         let is_here = matches!(own, Own::Here(..));
         if let Some(key) = key {
             if let Some(section) = lock.functions.get(&key) {
-                for difference in compare(&key, section, &shape) {
+                let mut differences = compare(&key, section, &shape);
+                differences.extend(shared(lock, &key, section, &shape, &reached));
+                for difference in differences {
                     enforced.report(difference, errors);
                 }
             }
         } else if let (Own::Macro, Kind::Workflow) = (own, function.kind)
-            && is_first(&BY_MACRO, &file.folder, function.name)
+            && is_first(&BY_MACRO, &file.folder, name)
         {
             let text = format!(
                 "`{}` is written by a macro, so it is not compared with `{FILE}`\n\n\
@@ -111,7 +121,7 @@ pub(crate) fn enforce(function: &Annotated<'_>, errors: &mut Errors) -> Enforced
             );
             enforced.warn(Place::at(place), &text);
         }
-        if is_here && !missing.is_empty() && is_first(&MISSING, &file.folder, function.name) {
+        if is_here && !missing.is_empty() && is_first(&MISSING, &file.folder, name) {
             for name in missing {
                 errors.at(Span::call_site(), not_there(&name));
             }
@@ -163,22 +173,23 @@ pub(crate) fn retired(name: &str, called: &[String], place: Span) -> Vec<Retired
     retired
 }
 
-/// What is said once of a package, with the function at which it was.
-type Said = Mutex<Option<HashMap<PathBuf, String>>>;
+/// What is said once of a package, with the function at which it was: its name, and in which column that stands.
+type Said = Mutex<Option<HashMap<PathBuf, (String, usize)>>>;
 
 static BY_MACRO: Said = Mutex::new(None);
 static MISSING: Said = Mutex::new(None);
 static UNREADABLE: Said = Mutex::new(None);
 
-/// Whether it is this function at which it is said. An editor expands a function many times, and functions of many
-/// packages.
-fn is_first(said: &Said, folder: &Path, function: &str) -> bool {
+/// Whether it is this function at which it is said. An editor expands a function many times, on whatever line it
+/// stands then, and functions of many packages.
+fn is_first(said: &Said, folder: &Path, function: &Ident) -> bool {
+    let function = (function.to_string(), function.span().start().column);
     let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
     let said = said.get_or_insert_with(HashMap::new);
     let at = said
         .entry(folder.to_owned())
-        .or_insert_with(|| function.to_owned());
-    at == function
+        .or_insert_with(|| function.clone());
+    *at == function
 }
 
 /// `PERENNIAL_LOCK=off`, as for an editor while code is being rewritten.
@@ -217,8 +228,8 @@ fn not_there(name: &str) -> String {
 
 /// Whether a function is one that can be locked.
 enum Own {
-    /// Its file, from the folder of the package on, and its path there.
-    Here(PathBuf, String),
+    /// Its file, from the folder of the package on, and what is known of it there.
+    Here(PathBuf, Declared),
     /// A macro has written it.
     Macro,
     /// It is in a test, or in another package.
@@ -242,19 +253,19 @@ impl Own {
             None => Own::Macro,
             Some(declared) if declared.in_macro => Own::Macro,
             Some(declared) if declared.is_test => Own::Elsewhere,
-            Some(declared) => Own::Here(inside.to_owned(), declared.path.clone()),
+            Some(declared) => Own::Here(inside.to_owned(), declared.clone()),
         }
     }
 
     fn key(&self, function: &Annotated<'_>) -> Option<Key> {
-        let Own::Here(file, path) = self else {
+        let Own::Here(file, declared) = self else {
             return None;
         };
         Some(Key {
             kind: function.kind,
             name: match function.kind {
                 Kind::Workflow => function.name.to_owned(),
-                Kind::Durable => durable_name(file, path),
+                Kind::Durable => durable_name(file, &declared.path),
             },
         })
     }

@@ -8,11 +8,12 @@ use std::rc::Rc;
 
 use syn::visit::Visit;
 
-use super::compare::compare;
+use super::compare::{compare, shared};
 use super::search::{Search, collect, parsed};
 use super::texts::quoted;
 use super::{FILE, Finding, Key, Kind, Level, Lock, Section, Unreadable, texts};
 use crate::index::Index;
+use crate::markers::Marker;
 use crate::shape::{Place, Shape};
 
 /// The functions of a package.
@@ -43,6 +44,8 @@ pub struct Function {
     /// The lines of its shape, all markers included.
     pub structure: String,
     pub(super) shape: Shape,
+    /// The markers of the durable functions that a workflow reaches, each with its function.
+    pub(super) reached: Vec<(String, Marker)>,
     pub(super) text: Rc<str>,
 }
 
@@ -277,7 +280,14 @@ impl Package {
                     }
                 },
             };
-            let differences = compare(&function.key, section, &function.shape);
+            let Function {
+                key,
+                shape,
+                reached,
+                ..
+            } = function;
+            let mut differences = compare(key, section, shape);
+            differences.extend(shared(lock, key, section, shape, reached));
             if differences.is_empty() && function.lines() != section.lines {
                 findings.push(function.note(format!(
                     "`{}` has markers or versions that are not released yet\n\nhelp: `perennial lock` releases them",

@@ -12,6 +12,7 @@ use syn::{Attribute, Block, Signature};
 
 use super::package::{Function, SourceError, at};
 use super::{Finding, Key, Kind};
+use crate::callees;
 use crate::index::Index;
 use crate::shape::{Place, Shape, Surroundings, context_of};
 
@@ -98,6 +99,10 @@ impl Search<'_> {
             // Whatever it does, it does without the history.
             return;
         }
+        let reached = match kind {
+            Kind::Workflow => callees::reached(self.index, &declared.calls).markers,
+            Kind::Durable => Vec::new(),
+        };
         let name = match kind {
             Kind::Workflow => options.name.unwrap_or(name),
             Kind::Durable => durable_name(self.path, &declared.path),
@@ -108,6 +113,7 @@ impl Search<'_> {
             line,
             structure,
             shape,
+            reached,
             text: self.text.clone(),
         });
     }

@@ -444,6 +444,28 @@ pub(super) fn retired_again(comparison: &Comparison<'_>, id: &str, place: Place)
     }
 }
 
+/// A marker that is new in one function of a run, and was released in another (L307).
+pub(super) fn shared(
+    comparison: &Comparison<'_>,
+    id: &str,
+    new: &str,
+    released: &str,
+    place: Place,
+) -> Difference {
+    let headline = format!(
+        "the marker {id:?} is new in `{new}`, and was released in `{released}`: a run has one answer for both"
+    );
+    let helps = [format!(
+        "take another name in `{new}`: {:?}",
+        suggested(comparison, id, "2")
+    )];
+    Difference {
+        code: "L307",
+        place,
+        text: text("L307", &headline, "", &helps),
+    }
+}
+
 /// A condition that is not what it was (L310).
 pub(super) fn flow(
     comparison: &Comparison<'_>,

@@ -1,5 +1,6 @@
 //! Markers: what the lock knows of them, and what it does not.
 
+use super::super::Lock;
 use super::{Level, found, package, released, shown};
 
 fn order(body: &str) -> String {
@@ -147,6 +148,58 @@ fn released_arms_are_frozen() {
         report += &format!("# {what}\n{}\n", findings[0]);
     }
     insta::assert_snapshot!(report);
+}
+
+/// A run has one answer for all calls of a marker.
+#[test]
+fn a_marker_is_released_in_all_functions_of_a_run_at_once() {
+    let package = |outer: &str, inner: &str, other: &str| {
+        format!(
+            "#[workflow]\nasync fn order(cx: &Cx) -> R {{ {outer} outer(cx).await }}
+            #[durable]\nasync fn outer(cx: &Cx) -> R {{ inner(cx).await }}
+            #[durable]\nasync fn inner(cx: &Cx) -> R {{ {inner} ship(cx).await }}
+            #[workflow]\nasync fn other(cx: &Cx) -> R {{ {other} ship(cx).await }}"
+        )
+    };
+    let marker = "if cx.patched(\"fraud\") { check(cx).await?; }";
+    for (released, new) in [
+        (package(marker, "", ""), package(marker, marker, "")),
+        (package("", marker, ""), package(marker, marker, "")),
+    ] {
+        let findings = found(&released, &new);
+        assert_eq!(findings.len(), 1, "{}", shown(&findings));
+        assert_eq!(findings[0].code, Some("L307"), "{}", findings[0]);
+        assert!(findings[0].text.contains("\"fraud-2\""), "{}", findings[0]);
+    }
+    for (released, new) in [
+        // In both at once.
+        (package("", "", ""), package(marker, marker, "")),
+        // Runs of another workflow have answers of their own.
+        (package(marker, marker, ""), package(marker, marker, marker)),
+        (package("", "", marker), package("", marker, marker)),
+    ] {
+        let findings = found(&released, &new);
+        assert!(findings.is_empty(), "{}", shown(&findings));
+    }
+}
+
+#[test]
+fn a_marker_that_was_retired_in_one_function_of_a_run_is_not_new_in_another() {
+    let package = |workflow: &str, helper: &str| {
+        super::package(&format!(
+            "#[workflow]\nasync fn order(cx: &Cx) -> R {{ {workflow} helper(cx).await }}
+            #[durable]\nasync fn helper(cx: &Cx) -> R {{ {helper} ship(cx).await }}"
+        ))
+    };
+    let marker = "if cx.patched(\"fraud\") { check(cx).await?; }";
+    let lock = package(marker, "").update(&Lock::default()).lock;
+    let retired = package("check(cx).await?;", "")
+        .accept(&lock, "order")
+        .unwrap()
+        .lock;
+    let again = package("check(cx).await?;", marker).compare(&retired);
+    let codes: Vec<_> = again.iter().filter_map(|finding| finding.code).collect();
+    assert_eq!(codes, ["L307"], "{}", shown(&again));
 }
 
 #[test]
