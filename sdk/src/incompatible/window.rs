@@ -139,9 +139,14 @@ impl Evidence {
     /// The unit is complete, and the code asks for more.
     fn beyond_the_unit(&self, asked: &Side) -> Verdict {
         let mut later = self.recorded.iter().filter(|side| exactly(asked, side));
+        // What the code comes to further on as well has not moved.
+        let comes_again = self
+            .ahead
+            .iter()
+            .any(|ahead| ahead.sure && ahead.what == asked.what);
         match (later.next(), later.next()) {
             // The code does not wait where it waited.
-            (Some(side), None) if !asked.is_end() => Verdict {
+            (Some(side), None) if !asked.is_end() && !comes_again => Verdict {
                 detail: side.event.map(|event| {
                     format!("the history has it at event {event}, after something that this code does not wait for here")
                 }),

@@ -195,6 +195,18 @@ H201 changed at 2: activity ship / activity notify
 H203 inserted at 2: activity ship / activity notify
 " }
 
+change! { inserted_beside_what_is_waited_for_and_comes_again,
+|cx| { let (a, b) = join!(charge(cx, 1), ship(cx, 2)); notify(cx, 3).await?; Ok(a? + b?) }
+=> { let (a, b, c) = join!(charge(cx, 1), ship(cx, 2), notify(cx, 3)); c?; notify(cx, 3).await?; Ok(a? + b?) }, @"H203 inserted at 4: nothing / activity notify" }
+
+change! { moved_beside_what_is_waited_for,
+|cx| { let (a, b) = join!(charge(cx, 1), ship(cx, 2)); notify(cx, 3).await?; Ok(a? + b?) }
+=> { let (a, b, c) = join!(charge(cx, 1), ship(cx, 2), notify(cx, 3)); c?; Ok(a? + b?) }, @"
+H205 reordered at 4: nothing / activity notify
+  the history has it at event 6, after something that this code does not wait for here
+H203 inserted at 4: nothing / activity notify
+" }
+
 change! { inserted_in_a_helper,
 |cx| { charge(cx, 1).await?; delivered(cx, 2).await }
 => {

@@ -83,16 +83,20 @@ impl fmt::Display for Finding {
             .collect();
         let carets = "^".repeat(self.width.max(1));
         writeln!(f, "{margin} |")?;
-        let source: String = self
-            .source
-            .chars()
-            .map(|character| match character {
-                '\t' => '\t',
-                other if other.is_control() => char::REPLACEMENT_CHARACTER,
-                other => other,
-            })
-            .collect();
+        let source = printable(&self.source);
         writeln!(f, "{number} | {source}")?;
         writeln!(f, "{margin} | {before}{carets}")
     }
+}
+
+/// A text without what a terminal would take for more than letters. Tabs stay, and so do columns.
+pub(super) fn printable(text: &str) -> String {
+    let turns = |c| matches!(c, '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
+    text.chars()
+        .map(|c| match c {
+            '\t' => c,
+            c if c.is_control() || turns(c) => char::REPLACEMENT_CHARACTER,
+            c => c,
+        })
+        .collect()
 }

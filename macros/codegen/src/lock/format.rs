@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use super::finding::printable;
 use super::{Key, Kind, Lock, Retired, Section};
 
 /// What stands at the top of the file.
@@ -236,14 +237,8 @@ impl Reader {
 fn shown(line: &str) -> String {
     const LONGEST: usize = 80;
     let mut characters = line.chars();
-    let mut text: String = characters
-        .by_ref()
-        .take(LONGEST)
-        .map(|character| match character.is_control() {
-            true => char::REPLACEMENT_CHARACTER,
-            false => character,
-        })
-        .collect();
+    let beginning: String = characters.by_ref().take(LONGEST).collect();
+    let mut text = printable(&beginning);
     if characters.next().is_some() {
         text.push_str("..");
     }

@@ -84,11 +84,14 @@ fn what_a_file_holds_does_not_reach_a_terminal_raw() {
         );
         assert!(said.len() < 500, "{said}");
     }
-    let text = BASE.replace("charge(cx, order.clone(), ", "charge(cx, /* \u{1b}[31m */ ");
+    let text = BASE.replace(
+        "charge(cx, order.clone(), ",
+        "charge(cx, /* \u{1b}[31m\u{202e} */ ",
+    );
     let changed = text.replace("name = \"charge-card\"", "name = \"charge\"");
     let findings = package(&changed).compare(&released(&text));
     let said = shown(&findings);
-    assert!(said.contains("\u{fffd}[31m"), "{said}");
+    assert!(said.contains("\u{fffd}[31m\u{fffd}"), "{said}");
     assert!(
         !said.replace('\n', "").contains(char::is_control),
         "{said:?}"
