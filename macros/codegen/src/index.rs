@@ -439,4 +439,21 @@ mod tests {
         assert!(index.has_workflow("a \"b\" \u{e9}"));
         assert!(index.has_workflow("c \"d\""));
     }
+
+    /// Sources are read while they are typed, and each token may be where it should not be.
+    #[test]
+    fn no_source_is_too_odd_to_be_read() {
+        let text = r####"#![cfg(test)] #[a(name = "x\"")] impl<T: Fn(u8) -> u8> A for B<T> where T: X { fn f<'a>(cx: &'a Cx) -> R { g::<fn() -> u8>(&cx, 'x', b'"', r#"y"#); cx.version("m", 0..=1_0u32); m! { #[workflow] fn h() {} } } } macro_rules! n { ($x:ident) => { mod $x; } } mod k; use a::{self, b as c, d::*}; /* /* */ // "é"####;
+        let cuts: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
+        for from in &cuts {
+            for to in cuts.iter().filter(|to| *to >= from).step_by(7) {
+                let mut index = Index::default();
+                index.add(Path::new("src/lib.rs"), &text[*from..*to]);
+                index.add(Path::new(""), &text[*from..*to].replace(' ', ""));
+                index
+                    .names_at(Path::new("src/lib.rs"), 1)
+                    .imported("c::x", 1);
+            }
+        }
+    }
 }

@@ -31,11 +31,12 @@ impl Walk<'_> {
             name.is_some_and(|name| self.surroundings.names.is_own_macro(name))
         };
         let known = match name.as_str() {
-            "join" | "try_join" | "select" if is_own() => None,
+            "join" | "pin" | "try_join" | "select" if is_own() => None,
             "join" => self.joined("join!", call, place),
             "try_join" => self.joined("try_join!", call, place),
             "select" => self.selected(call, place),
             "matches" | "assert_matches" => self.scrutinee(call),
+            "pin" => self.pinned(call),
             list if EXPRESSION_LISTS.contains(&list) => {
                 if is_flat(&call.tokens) {
                     return Value::default();
@@ -104,6 +105,12 @@ impl Walk<'_> {
             place,
             flow: String::new(),
         }));
+    }
+
+    /// `pin!(charge(cx))` is the future that is in it.
+    fn pinned(&mut self, call: &Macro) -> Option<Value> {
+        let pinned = syn::parse2::<Expr>(call.tokens.clone()).ok()?;
+        Some(self.expr(&pinned))
     }
 
     fn scrutinee(&mut self, call: &Macro) -> Option<Value> {

@@ -70,6 +70,20 @@ fn each_form_has_its_lines() {
 }
 
 #[test]
+fn a_future_that_is_pinned_is_shown_where_it_is_waited_for() {
+    for made in [
+        "pin!(charge(cx, 1).retry(R))",
+        "std::pin::pin!(charge(cx, 1))",
+        "Box::pin(charge(cx, 1))",
+        "Box::pin(pin!((charge(cx, 1))))",
+    ] {
+        let body = format!("let mut call = {made}; ship(cx).await; call.as_mut().await?;");
+        assert_eq!(text(&body), "ship\ncharge?\n", "{made}");
+    }
+    assert_eq!(text("pin! { let call = charge(cx); }"), "pin!\n");
+}
+
+#[test]
 fn the_lines_of_pure_code_are_none() {
     for body in [
         "Ok(1)",
