@@ -90,6 +90,13 @@ const CASES: &[Case] = &[
         )],
         lock: &[("  charge-card?", "  retired \"review\" 1\n  charge-card?")],
     },
+    case(
+        "l307_in_a_helper",
+        &[(
+            "        ship(cx, item).await?;\n        Ok(())",
+            "        if cx.patched(\"shelf-first\") {\n            charge(cx, item).await?;\n        }\n        ship(cx, item).await?;\n        Ok(())",
+        )],
+    ),
     Case {
         name: "l309_unreadable",
         edits: &[],
