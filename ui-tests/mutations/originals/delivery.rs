@@ -78,7 +78,7 @@ pub async fn delivery(cx: &Cx, order: Order) -> Result<usize, Error> {
 // input: what the mail counts = replay H202
 // - "{sent} are on their way"
 // + "{} are on their way", sent * 2
-// branch: by bike up to three = replay H201 H204
+// branch: by bike up to three = lock L310; replay H201 H204
 // - if order.skus.len() < 3
 // + if order.skus.len() < 4
 // bound: not more than one by bike = lock L310; replay H201 H204
