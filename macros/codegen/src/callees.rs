@@ -84,7 +84,7 @@ mod tests {
     use super::{Callee, reached};
     use crate::index::Index;
 
-    fn resolved_in(source: &str, called: &[&str]) -> Vec<Callee> {
+    fn reached_in(source: &str, called: &[&str]) -> Vec<Callee> {
         let mut index = Index::default();
         index.add(std::path::Path::new("src/lib.rs"), source);
         let called: Vec<String> = called.iter().map(|name| (*name).to_owned()).collect();
@@ -154,7 +154,7 @@ mod tests {
             pub(crate) async fn named(acx: &ActivityCx, name: String) -> R { a() }
         "#;
         assert_eq!(
-            resolved_in(source, &["plain", "named", "absent"]),
+            reached_in(source, &["plain", "named", "absent"]),
             [activity("plain"), activity("other-name"), unknown("absent")]
         );
     }
@@ -171,9 +171,22 @@ mod tests {
             #[activity(pure)] fn ship(acx: &ActivityCx, n: u8) {}
         ";
         assert_eq!(
-            resolved_in(source, &["outer"]),
+            reached_in(source, &["outer"]),
             [activity("ship"), activity("pay"), unknown("other")]
         );
+    }
+
+    #[test]
+    fn the_context_may_be_any_argument() {
+        let source = "
+            #[durable] async fn outer(n: u32, cx: &Cx) {
+                first(cx); second(n, cx); third((n, 1), [2, 3], &cx); fourth(f(n), cx.clone(), n);
+                self.fifth(n, cx); sixth::<A, B>(n, cx); let pair = (n, cx); return (n, cx);
+                not(n, ctx); nor(g(n, context), cx + 1); map(|n, cx| 1); of(N { n, cx });
+            }
+        ";
+        let names = ["first", "second", "third", "fourth", "fifth", "sixth"];
+        assert_eq!(reached_in(source, &["outer"]), names.map(unknown));
     }
 
     #[test]
@@ -182,7 +195,7 @@ mod tests {
             mod a { #[activity(pure)] async fn charge(acx: &ActivityCx) {} }
             mod b { fn charge(n: u32) {} }
         ";
-        assert_eq!(resolved_in(source, &["charge"]), [unknown("charge")]);
+        assert_eq!(reached_in(source, &["charge"]), [unknown("charge")]);
     }
 
     #[test]
@@ -193,7 +206,7 @@ mod tests {
             #[activity(pure)] async fn refund(acx: &ActivityCx) {}
         ";
         assert_eq!(
-            resolved_in(source, &["charge", "refund"]),
+            reached_in(source, &["charge", "refund"]),
             [activity("charge"), activity("refund")]
         );
     }
@@ -209,7 +222,7 @@ mod tests {
             #[activity(pure)] fn r#type(acx: &ActivityCx) {}
         "####;
         assert_eq!(
-            resolved_in(source, &["a", "b", "type"]),
+            reached_in(source, &["a", "b", "type"]),
             [unknown("a"), activity("b"), activity("type")]
         );
     }
@@ -227,7 +240,7 @@ mod tests {
             "'",
             "fn a<",
         ] {
-            resolved_in(source, &["a"]);
+            reached_in(source, &["a"]);
         }
     }
 }

@@ -358,27 +358,14 @@ fn context<'a>(parameters: &[Token<'a>]) -> &'a str {
         .unwrap_or("cx")
 }
 
-/// `f(cx, ..)`, `f(&cx)`, `path::f::<T>(cx.clone())`, `x.f(cx)`
+/// `f(cx, ..)`, `f(n, &cx)`, `path::f::<T>(cx.clone())`, `x.f(cx)`
 fn calls(context: &str, tokens: &[Token<'_>]) -> Vec<String> {
     let mut calls: Vec<String> = Vec::new();
     for (index, token) in tokens.iter().enumerate() {
-        if *token != Token::Sign('(') {
-            continue;
-        }
-        let mut argument = tokens[index + 1..]
-            .iter()
-            .skip_while(|token| **token == Token::Sign('&'));
-        if argument.next() != Some(&Token::Word(context)) {
-            continue;
-        }
-        let hands_over = matches!(
-            (argument.next(), argument.next()),
-            (Some(Token::Sign(',' | ')')), _)
-                | (Some(Token::Sign('.')), Some(Token::Word("clone")))
-        );
-        if let Some(name) = called(&tokens[..index])
-            && hands_over
+        if *token == Token::Sign('(')
+            && let Some(name) = called(&tokens[..index])
             && !calls.contains(&name)
+            && hands_over(context, &tokens[index + 1..])
         {
             calls.push(name);
         }
@@ -386,9 +373,41 @@ fn calls(context: &str, tokens: &[Token<'_>]) -> Vec<String> {
     calls
 }
 
+/// Whether one of the arguments is the context. `tokens` begin behind the parenthesis.
+fn hands_over(context: &str, tokens: &[Token<'_>]) -> bool {
+    let (mut depth, mut begins) = (0usize, true);
+    for (index, token) in tokens.iter().enumerate() {
+        match token {
+            Token::Sign('&') if begins => continue,
+            Token::Word(word) if begins && *word == context => {
+                let is_it = matches!(
+                    &tokens[index + 1..],
+                    [Token::Sign(',' | ')'), ..] | [Token::Sign('.'), Token::Word("clone"), ..]
+                );
+                if is_it {
+                    return true;
+                }
+            }
+            Token::Sign('(' | '[' | '{') => depth += 1,
+            Token::Sign(')' | ']' | '}') => match depth.checked_sub(1) {
+                Some(outer) => depth = outer,
+                None => return false,
+            },
+            _ => {}
+        }
+        begins = depth == 0 && *token == Token::Sign(',');
+    }
+    false
+}
+
 /// The last name before a parenthesis, through a turbofish.
 fn called(before: &[Token<'_>]) -> Option<String> {
     match before {
+        // A tuple.
+        [
+            ..,
+            Token::Word("return" | "break" | "in" | "if" | "match" | "while"),
+        ] => None,
         [.., Token::Word(name)] => Some((*name).to_owned()),
         [.., Token::Sign('>')] => {
             let mut depth = 0usize;

@@ -75,18 +75,20 @@ impl Labels {
         }
     }
 
-    /// The function that is called with the context: `f(cx, ..)`, `f(&cx, ..)`, `f(cx.clone(), ..)`.
+    /// The function that is called with the context: `f(cx, ..)`, `f(n, &cx)`, `f(cx.clone(), ..)`.
     pub(super) fn callee(&self, call: &ExprCall) -> Option<String> {
-        if self.hands_over_context(call.args.first()?) {
-            last_segment(&call.func)
-        } else {
-            None
+        let mut arguments = call.args.iter();
+        match arguments.any(|argument| self.hands_over_context(argument)) {
+            true => last_segment(&call.func),
+            false => None,
         }
     }
 
     /// The method that is called with the context: `shop.restock(cx, ..)`.
     pub(super) fn method_callee(&self, call: &ExprMethodCall) -> Option<String> {
-        self.hands_over_context(call.args.first()?)
+        let mut arguments = call.args.iter();
+        arguments
+            .any(|argument| self.hands_over_context(argument))
             .then(|| call.method.unraw().to_string())
     }
 
