@@ -55,12 +55,13 @@ impl Walk<'_> {
                 flow: String::new(),
                 place,
             };
-            return self.make(vec![Node::Block(Control {
+            let node = Node::Block(Control {
                 arms: vec![arm],
                 numbering: Numbering::All,
                 place,
                 flow: String::new(),
-            })]);
+            });
+            return self.make(vec![node], place);
         }
         let function = self.expr(&call.func).inside();
         let arguments = self.exprs(&call.args);
@@ -183,6 +184,7 @@ impl Walk<'_> {
                 place,
             }],
             is_used: true,
+            place,
         });
         Value::holding(operation)
     }

@@ -3,7 +3,7 @@
 use syn::ext::IdentExt;
 use syn::{Expr, ExprCall, Lit};
 
-use super::Node;
+use super::{Node, Place};
 
 /// What a value is to the shape.
 #[derive(Debug, Clone, Default)]
@@ -60,6 +60,8 @@ pub(super) struct Operation {
     pub(super) nodes: Vec<Node>,
     /// It is waited for somewhere.
     pub(super) is_used: bool,
+    /// Where it is made.
+    pub(super) place: Place,
 }
 
 /// Methods of the context that decide nothing and wait for nothing.

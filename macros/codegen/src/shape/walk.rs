@@ -113,18 +113,19 @@ impl Walk<'_> {
     }
 
     /// A future is made.
-    pub(super) fn make(&mut self, nodes: Vec<Node>) -> Value {
+    pub(super) fn make(&mut self, nodes: Vec<Node>, place: Place) -> Value {
         let operation = self.operations.len();
         self.operations.push(Operation {
             nodes,
             is_used: false,
+            place,
         });
         self.push(Node::Made(operation));
         Value::holding(operation)
     }
 
     pub(super) fn make_step(&mut self, label: String, place: Place) -> Value {
-        self.make(vec![Node::Step { label, place }])
+        self.make(vec![Node::Step { label, place }], place)
     }
 
     /// What happens when these futures are waited for at `place`.
@@ -271,18 +272,20 @@ impl Walk<'_> {
                     walk.block(&block.block);
                 });
                 self.loops = loops;
+                let place = Place::at(block.async_token.span);
                 let arm = Arm {
                     header: "async",
                     nodes,
                     flow: String::new(),
-                    place: Place::at(block.async_token.span),
+                    place,
                 };
-                self.make(vec![Node::Block(Control {
+                let node = Node::Block(Control {
                     arms: vec![arm],
                     numbering: Numbering::None,
-                    place: Place::at(block.async_token.span),
+                    place,
                     flow: String::new(),
-                })])
+                });
+                self.make(vec![node], place)
             }
             Expr::Closure(closure) => {
                 let loops = std::mem::take(&mut self.loops);
@@ -537,7 +540,16 @@ impl Walk<'_> {
                 Node::Made(operation) => {
                     let operation = &self.operations[operation];
                     if !operation.is_used {
-                        resolved.extend(self.resolved(operation.nodes.clone()));
+                        let nodes = self.resolved(operation.nodes.clone());
+                        // It may be that nobody waits for it.
+                        let unseen = is_durable(&nodes).then(|| Node::Exit {
+                            label: "unseen".to_owned(),
+                            weight: Weight::Pure,
+                            place: operation.place,
+                            flow: String::new(),
+                        });
+                        resolved.extend(nodes);
+                        resolved.extend(unseen);
                     }
                 }
                 Node::Block(mut control) => {

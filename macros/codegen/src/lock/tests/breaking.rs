@@ -410,6 +410,29 @@ fn what_decides_which_futures_are_made_is_a_condition_too() {
 }
 
 #[test]
+fn a_future_that_nobody_waits_for_any_more_gives_a_warning() {
+    let order = |body: &str| {
+        format!("#[workflow]\nasync fn order(cx: &Cx, n: u32) -> R {{\n{body}\npost(cx).await\n}}")
+    };
+    for (was, is) in [
+        ("let _ = ship(cx, n).await;", "let _ = ship(cx, n);"),
+        ("ship(cx, n).await.ok();", "kept(ship(cx, n));"),
+        (
+            "let both = async { ship(cx).await; wrap(cx).await }; both.await;",
+            "let both = async { ship(cx).await; wrap(cx).await }; drop(both);",
+        ),
+        (
+            "join_all(calls.map(|n| ship(cx, n))).await;",
+            "join_all(calls.map(|n| ship(cx, n)));",
+        ),
+    ] {
+        let findings = found(&order(was), &order(is));
+        let codes: Vec<_> = findings.iter().map(|finding| finding.code).collect();
+        assert_eq!(codes, [Some("L310")], "{is}\n{}", shown(&findings));
+    }
+}
+
+#[test]
 fn a_condition_in_a_variable_is_the_same_condition() {
     for edits in [
         [(
