@@ -36,9 +36,9 @@ pub fn program(store: impl IntoStore) -> Builder {
     Runtime::builder(store)
         .workflow(order)
         .activities((charge_card, ship))
-        // ANCHOR_END: program
         .artifact("shop 1")
 }
+// ANCHOR_END: program
 
 // ANCHOR: main
 pub fn main() -> ExitCode {

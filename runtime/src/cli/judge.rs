@@ -51,7 +51,8 @@ pub(super) struct Evidence {
     pub(super) semantics: u32,
     /// The versions of markers in its history.
     pub(super) markers: BTreeSet<(String, u32)>,
-    /// The activities that have not come to an end.
+    /// The activities that it has called, whether they have ended or not: a program that has none of the name does
+    /// not decide that.
     pub(super) activities: BTreeSet<String>,
     /// Something of its history is damaged or missing, which no program can make up for.
     pub(super) damaged: bool,
@@ -348,6 +349,9 @@ impl Case {
                     operation, name, ..
                 } => {
                     self.open.insert(*operation, (name.to_string(), event));
+                    if !self.evidence.activities.contains(&**name) {
+                        self.evidence.activities.insert(name.to_string());
+                    }
                 }
                 Decision::Dropped { operation } => {
                     self.open.remove(operation);
@@ -366,8 +370,6 @@ impl Case {
 
     fn judge(mut self, program: &Program<'_>, scope: Scope, now: Option<Timestamp>) -> Judged {
         let finding = self.find(program, scope, now);
-        let open = std::mem::take(&mut self.open).into_values();
-        self.evidence.activities = open.map(|(name, _)| name).collect();
         self.evidence.damaged = matches!(&finding, Finding::Blocked(error) if is_damage(error));
         Judged {
             run: self.run,

@@ -111,7 +111,7 @@ pub struct Server {
 }
 
 /// Why a program is taken for one that can serve a run. Nothing that is recorded speaks against it in any case: it
-/// has the workflow, the activities that are open and the versions of markers, and was not found unfit.
+/// has the workflow, the activities that the run has called and the versions of its markers, and was not found unfit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
