@@ -27,8 +27,16 @@ impl Errors {
         self.found.push(error);
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.found.is_empty()
+    }
+
+    /// Takes over what was found elsewhere.
+    pub(crate) fn append(&mut self, other: Errors) {
+        self.found.extend(other.found);
+    }
+
     /// Where and what they are.
-    #[cfg(test)]
     pub(crate) fn texts(&self) -> impl Iterator<Item = (Span, String)> + '_ {
         self.found
             .iter()

@@ -20,6 +20,7 @@ use crate::index::is_associated;
 use crate::inputs::{Input, Inputs};
 use crate::lower::respanned;
 use crate::manifest::{self, Known};
+use crate::markers::{self, Found};
 use crate::options::{
     ActivityOptions, DurableOptions, MigrationOptions, TestOptions, WorkflowOptions,
 };
@@ -126,6 +127,25 @@ fn expand(
     };
     expanded.extend(errors.into_tokens());
     expanded
+}
+
+/// Checks the markers of a body. Where something is wrong with them it cannot be told what they guard, so that is
+/// said in place of what the lock found.
+fn markers(
+    krate: &Path,
+    context: Option<&Ident>,
+    body: &mut Body,
+    differences: Errors,
+    errors: &mut Errors,
+) -> Vec<Found> {
+    let mut mistakes = Errors::default();
+    let found = markers::check(krate, context, body, &mut mistakes);
+    errors.append(if mistakes.is_empty() {
+        differences
+    } else {
+        mistakes
+    });
+    found
 }
 
 /// Whether the attribute is told where the crate `perennial` is.

@@ -11,6 +11,9 @@ use syn::{Expr, ExprLit, ExprMethodCall, ExprRange, Lit, LitStr, RangeLimits};
 pub(crate) use self::check::{Found, check, conflicts};
 pub(crate) use self::scan::scan;
 
+/// The codes of what can be wrong with markers.
+pub(crate) const CODES: [&str; 6] = ["L320", "L321", "L322", "L323", "L324", "L325"];
+
 /// A marker that a function asks for.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Marker {

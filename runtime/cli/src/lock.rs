@@ -159,6 +159,13 @@ fn accept(members: &[Member], name: &str) -> Result<(String, Outcome), AnyError>
     match (accepted.as_slice(), failed) {
         ([(member, update)], _) => {
             let mut text = String::new();
+            if update.is_refused() {
+                for finding in &update.findings {
+                    let _ = writeln!(text, "{}", finding.clone().under(&member.folder));
+                }
+                let _ = writeln!(text, "{} is as it was", member.file().display());
+                return Ok((text, Outcome::Wrong));
+            }
             write(member, update, &mut text)?;
             Ok((text, Outcome::Done))
         }

@@ -175,6 +175,26 @@ fn a_marker_that_is_accepted_as_gone_is_retired() {
 }
 
 #[test]
+fn a_marker_that_cannot_be_compared_is_an_error_for_the_check_and_is_never_accepted() {
+    let folder = Folder::shop();
+    folder.edit(
+        "src/orders.rs",
+        "    restock(",
+        "    if cx.patched(\"fraud\") {\n        check(cx).await?;\n    }\n    restock(",
+    );
+    folder.call(&[]);
+    let released = folder.read("perennial.lock");
+    folder.edit(
+        "src/orders.rs",
+        "if cx.patched(\"fraud\")",
+        "if order.total > 5 && cx.patched(\"fraud\")",
+    );
+    insta::assert_snapshot!(folder.call(&["--check"]));
+    insta::assert_snapshot!(folder.call(&["--accept", "fulfil"]));
+    assert_eq!(folder.read("perennial.lock"), released);
+}
+
+#[test]
 fn a_changed_condition_is_a_warning_until_it_is_accepted() {
     let folder = Folder::shop();
     folder.call(&[]);

@@ -12,7 +12,6 @@ use crate::errors::Errors;
 use crate::inputs::generated_name;
 use crate::lock::{self, Annotated, enforce};
 use crate::lower::{Lowered, lower};
-use crate::markers;
 use crate::options::DurableOptions;
 use crate::parse::{Body, Function};
 
@@ -28,6 +27,7 @@ pub(super) fn expand(
         mut sig,
         mut body,
     } = function;
+    let mut differences = Errors::default();
     let locked = enforce(
         &Annotated {
             kind: lock::Kind::Durable,
@@ -36,11 +36,11 @@ pub(super) fn expand(
             body: &body,
             is_locked: options.lock,
         },
-        errors,
+        &mut differences,
     );
     let lock_items = locked.items;
     let context = context(&sig).cloned();
-    markers::check(krate, context.as_ref(), &mut body, errors);
+    super::markers(krate, context.as_ref(), &mut body, differences, errors);
     check(krate, &sig, context.as_ref(), &mut body, errors);
     let Some(asyncness) = sig.asyncness else {
         // It waits for nothing: there is nothing in it to be rewritten.

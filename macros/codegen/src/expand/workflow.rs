@@ -50,6 +50,7 @@ pub(super) fn expand(
     } = &named;
     let cfg = &attributes.cfg;
 
+    let mut differences = Errors::default();
     let locked = enforce(
         &Annotated {
             kind: lock::Kind::Workflow,
@@ -58,12 +59,12 @@ pub(super) fn expand(
             body: &body,
             is_locked: options.lock,
         },
-        errors,
+        &mut differences,
     );
     let lock_items = &locked.items;
 
     let context_name = context.as_ref().and_then(|context| context.name.as_ref());
-    let markers = markers::check(krate, context_name, &mut body, errors);
+    let markers = super::markers(krate, context_name, &mut body, differences, errors);
     check(krate, &function.sig, context_name, &mut body, errors);
     let Lowered {
         body,

@@ -46,6 +46,8 @@ pub struct Function {
     pub(super) shape: Shape,
     /// The markers of the durable functions that a workflow reaches, each with its function.
     pub(super) reached: Vec<(String, Marker)>,
+    /// Markers of which it cannot be told what they guard, so that there is nothing to compare.
+    pub(super) mistakes: Vec<Finding>,
     pub(super) text: Rc<str>,
 }
 
@@ -261,6 +263,10 @@ impl Package {
         let mut findings = self.remarks.clone();
         let moved = self.moved(lock);
         for function in &self.functions {
+            if !function.mistakes.is_empty() {
+                findings.extend(function.mistakes.iter().cloned());
+                continue;
+            }
             let section = match lock.functions.get(&function.key) {
                 Some(section) => section,
                 None => match moved.iter().find(|(_, to)| **to == function.key) {

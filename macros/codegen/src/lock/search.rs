@@ -8,12 +8,15 @@ use std::str::FromStr;
 use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::ext::IdentExt;
 use syn::visit::{self, Visit};
-use syn::{Attribute, Block, Signature};
+use syn::{Attribute, Block, Ident, Signature};
 
 use super::package::{Function, SourceError, at};
-use super::{Finding, Key, Kind};
+use super::{Finding, Key, Kind, Level};
 use crate::callees;
+use crate::errors::Errors;
 use crate::index::Index;
+use crate::markers;
+use crate::parse::Body;
 use crate::shape::{Place, Shape, Surroundings, context_of};
 
 /// The Rust files below a folder. Links are not followed, so this ends.
@@ -107,15 +110,39 @@ impl Search<'_> {
             Kind::Workflow => options.name.unwrap_or(name),
             Kind::Durable => durable_name(self.path, &declared.path),
         };
+        let key = Key { kind, name };
+        let mistakes = self.mistakes(&key, context, body);
         self.functions.push(Function {
-            key: Key { kind, name },
+            key,
             file: self.path.to_owned(),
             line,
             structure,
             shape,
             reached,
+            mistakes,
             text: self.text.clone(),
         });
+    }
+
+    /// What the compiler will say of its markers.
+    fn mistakes(&self, key: &Key, context: Option<&Ident>, body: &Block) -> Vec<Finding> {
+        let mut errors = Errors::default();
+        let mut body = Body::Parsed(body.clone());
+        markers::check(
+            &syn::parse_quote!(perennial),
+            context,
+            &mut body,
+            &mut errors,
+        );
+        let found = errors.texts().map(|(place, text)| Finding {
+            code: markers::CODES
+                .into_iter()
+                .find(|code| text.starts_with(&format!("[{code}]"))),
+            level: Level::Error,
+            key: Some(key.clone()),
+            ..at(self.path, &self.text, Place::at(place), text)
+        });
+        found.collect()
     }
 }
 

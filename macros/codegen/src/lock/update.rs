@@ -189,7 +189,8 @@ impl Package {
     }
 
     /// The lock with one function as it is now, whatever it was: for a change of which one knows that it disturbs no
-    /// run in flight. A function that is not there any more is taken out.
+    /// run in flight. A function that is not there any more is taken out. One with markers of which it cannot be told
+    /// what they guard is refused: the findings say why.
     ///
     /// `name` is a workflow's name, or the path of a durable function or its end: `Shop::restock`.
     ///
@@ -209,6 +210,10 @@ impl Package {
             update.changes.push(Change::Removed(key));
             return Ok(update);
         };
+        if !function.mistakes.is_empty() {
+            update.findings.clone_from(&function.mistakes);
+            return Ok(update);
+        }
         let old = functions.get(&key).cloned().unwrap_or_default();
         let new = section_of(function, retired(&old, function));
         let is_there = functions.contains_key(&key);

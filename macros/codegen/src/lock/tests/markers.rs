@@ -212,3 +212,35 @@ fn the_name_that_is_suggested_is_free() {
         found[0]
     );
 }
+
+#[test]
+fn a_marker_of_which_it_cannot_be_told_what_it_guards_is_said_and_never_taken_over() {
+    let old = order(r#"if cx.patched("fraud-check") { check(cx, n).await? } ship(cx, n).await"#);
+    let lock = released(&old);
+    let mistaken = [
+        (
+            "L324",
+            r#"if n > 1 && cx.patched("fraud-check") { check(cx, n).await? } ship(cx, n).await"#,
+        ),
+        (
+            "L320",
+            r#"if cx.patched(NAME) { check(cx, n).await? } ship(cx, n).await"#,
+        ),
+        (
+            "L321",
+            r#"match cx.version("fraud-check", 0..=1) { 1 => check(cx, n).await? } ship(cx, n).await"#,
+        ),
+    ];
+    for (code, body) in mistaken {
+        let package = package(&order(body));
+        let codes = |findings: &[crate::lock::Finding]| -> Vec<_> {
+            findings.iter().filter_map(|finding| finding.code).collect()
+        };
+        assert_eq!(codes(&package.compare(&lock)), [code], "{body}");
+        let update = package.update(&lock);
+        assert!(update.is_refused() && update.lock == lock, "{body}");
+        let accepted = package.accept(&lock, "order").unwrap();
+        assert!(accepted.is_refused() && accepted.lock == lock, "{body}");
+        assert!(package.update(&Lock::default()).is_refused(), "{body}");
+    }
+}
