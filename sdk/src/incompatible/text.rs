@@ -130,12 +130,21 @@ impl Text<'_> {
         let who = ["recorded", "this code"];
         for at in 0..2 {
             let ink = [Ink::Green, Ink::Red][at];
-            let what = self.ink(ink, &padded(&whats[at], wide_what));
+            let (place, program) = (&places[at], &programs[at]);
+            // Nothing stands behind the last word of a line, coloured or not.
+            let what = match (place.is_empty(), program.is_empty()) {
+                (true, true) => whats[at].clone(),
+                _ => padded(&whats[at], wide_what),
+            };
+            let place = match program.is_empty() {
+                true => place.clone(),
+                false => padded(place, wide_place),
+            };
             let line = format!(
-                "      {:<11} {what}  {}  {}",
+                "      {:<11} {}  {place}  {}",
                 who[at],
-                padded(&places[at], wide_place),
-                self.ink(Ink::Dim, &programs[at]),
+                self.ink(ink, &what),
+                self.ink(Ink::Dim, program),
             );
             writeln!(f, "{}", line.trim_end())?;
         }
