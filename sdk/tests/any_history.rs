@@ -314,3 +314,13 @@ fn pointers(json: &serde_json::Value, at: String, found: &mut Vec<String>) {
     }
     found.push(at);
 }
+
+/// What nobody can read has any length, and an error is kept beside the run.
+#[test]
+fn the_text_of_an_error_is_bounded_whatever_the_history_holds() {
+    let mut units = input::fitting()[0].units.clone();
+    for step in [[71, 44, 47, 80], [5, 105, 0, 0]] {
+        input::change(&mut units, step);
+    }
+    input::judge(&units);
+}

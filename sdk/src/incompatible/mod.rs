@@ -18,6 +18,7 @@ pub use text::Coloured;
 pub(crate) use window::{Ahead, Evidence, LOOKED_AT};
 
 use crate::history::Unit;
+use crate::prose::shorten;
 use crate::value::Difference;
 
 /// A history that does not fit the program.
@@ -83,6 +84,11 @@ pub struct Incompatible {
     told_from: ToldFrom,
 }
 
+/// The longest detail that an error keeps, in bytes: what is not readable has any length.
+const MAX_DETAIL: usize = 4 << 10;
+/// The longest name of a program that an error keeps, in bytes; a runtime allows no longer one.
+const MAX_ARTIFACT: usize = 1 << 10;
+
 /// The kind that replay has found, and what else it has seen. Not a part of the error: two errors are the same
 /// whatever they were told from.
 #[derive(Clone, Default)]
@@ -121,7 +127,7 @@ impl Incompatible {
             asked_next: Vec::new(),
             difference: None,
             marker: None,
-            detail: Some(detail),
+            detail: Some(shorten(detail, MAX_DETAIL)),
             remedies: Vec::new(),
             started_by: String::new(),
             started_version: None,
@@ -162,16 +168,21 @@ impl Incompatible {
     /// Adds the programs: the one that began the run, and the one that was to go on with it.
     #[must_use]
     pub fn between(mut self, started_by: &str, artifact: &str) -> Self {
-        started_by.clone_into(&mut self.started_by);
-        artifact.clone_into(&mut self.artifact);
+        self.started_by = shorten(started_by.to_owned(), MAX_ARTIFACT);
+        self.artifact = shorten(artifact.to_owned(), MAX_ARTIFACT);
         self.advise();
         self
+    }
+
+    /// Says what else there is to say.
+    pub(crate) fn explain(&mut self, detail: String) {
+        self.detail = Some(shorten(detail, MAX_DETAIL));
     }
 
     /// Says which marker it is about.
     pub(crate) fn about_marker(mut self, marker: MarkerMismatch, detail: Option<String>) -> Self {
         self.marker = Some(marker);
-        self.detail = detail;
+        self.detail = detail.map(|detail| shorten(detail, MAX_DETAIL));
         self.advise();
         self
     }

@@ -32,7 +32,7 @@ impl Core {
         let state = self.state.borrow();
         let mut error = state.mismatch(kind, None, None);
         error.event = event;
-        error.detail = Some(detail);
+        error.explain(detail);
         Blocked::Incompatible(Box::new(error))
     }
 
@@ -115,7 +115,7 @@ impl State {
     pub(super) fn damaged(&self, detail: String) -> Blocked {
         let mut error = self.mismatch(IncompatibleKind::Damaged, None, None);
         error.event = self.unit;
-        error.detail = Some(detail);
+        error.explain(detail);
         Blocked::Incompatible(Box::new(error))
     }
 
