@@ -12,14 +12,14 @@ use crate::workspace::{Workspace, write_if_changed};
 
 /// `cargo check`.
 pub(super) fn check(workspace: &Workspace, cases: &[&Case]) -> Result<Findings, AnyError> {
-    let package = workspace.library("check", cases)?;
+    let package = workspace.crate_of("check", cases)?;
     let output = package.cargo("check", ["--message-format=json"])?;
     judged("the compiler", &output, cases, Finder::Macro)
 }
 
 /// `cargo clippy` with the fragment that is shipped.
 pub(super) fn clippy(workspace: &Workspace, cases: &[&Case]) -> Result<Findings, AnyError> {
-    let package = workspace.library("clippy", cases)?;
+    let package = workspace.crate_of("clippy", cases)?;
     let fragment = package::shipped()?;
     write_if_changed(&package.folder().join("clippy.toml"), &fragment)?;
     let output = package.cargo("clippy", ["--message-format=json"])?;

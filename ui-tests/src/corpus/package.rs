@@ -26,8 +26,8 @@ disallowed_methods = "allow"
 "#;
 
 impl Workspace {
-    /// Writes the package `name`, a library of `cases`.
-    pub(super) fn library(&self, name: &str, cases: &[&Case]) -> Result<Package<'_>, AnyError> {
+    /// Writes the package `name`, whose modules are `cases`.
+    pub(super) fn crate_of(&self, name: &str, cases: &[&Case]) -> Result<Package<'_>, AnyError> {
         self.package(name, &manifest(name, ""), &library(cases))
     }
 
