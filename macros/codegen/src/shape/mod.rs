@@ -47,6 +47,7 @@ mod flow;
 mod lines;
 mod macros;
 mod operations;
+mod resolve;
 #[cfg(test)]
 mod tests;
 mod variables;
