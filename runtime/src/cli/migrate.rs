@@ -3,17 +3,15 @@
 
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::mpsc::channel;
 
 use perennial::{RunId, RunKey};
 
-use super::apart;
 use super::source::SourceError;
+use super::{apart, stopped};
 use crate::MigrateError;
-use crate::builder::{Builder, StoreSource};
+use crate::builder::Builder;
 use crate::migrate::{Looked, TRIES, Wish};
-use crate::store::{Ack, OpenError, Refusal, SledStore, Store, StoreError};
+use crate::store::{OpenError, Refusal, Store, StoreError};
 
 /// A run that goes on as a new one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,17 +56,7 @@ impl fmt::Display for Moved {
 impl fmt::Display for MoveError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Open(OpenError::Held { folder, process }) => {
-                let process =
-                    process.map_or("another process".into(), |id| format!("process {id}"));
-                write!(
-                    f,
-                    "the store {} is in use by {process}\n\n\
-                     help: call `client.migrate(..)` in that program, or stop the program",
-                    folder.display()
-                )
-            }
-            Self::Open(error) => error.fmt(f),
+            Self::Open(error) => stopped::not_opened(f, error, "client.migrate(..)"),
             Self::Migrate(error) => error.fmt(f),
             Self::Io(error) => error.fmt(f),
         }
@@ -117,19 +105,7 @@ pub(super) fn migrate(
 ) -> Result<Moved, MoveError> {
     let migration = builder.registry.migration(migration)?;
     let wish = Wish { run, migration, to };
-    let folder = match (&builder.store, folder) {
-        (_, Some(folder)) => folder,
-        (StoreSource::Folder(folder), None) => folder.clone(),
-        // It belongs to whoever opened it.
-        (StoreSource::Store(store), None) => return carry_out(builder, &**store, &wish),
-    };
-    let options = SledStore::options()
-        .durability(builder.durability)
-        .existing();
-    let store = Arc::new(options.open(folder)?);
-    let moved = carry_out(builder, &*store, &wish);
-    store.close()?;
-    moved
+    stopped::with(builder, folder, |store| carry_out(builder, store, &wish))
 }
 
 fn carry_out(builder: &Builder, store: &dyn Store, wish: &Wish) -> Result<Moved, MoveError> {
@@ -150,14 +126,14 @@ fn carry_out(builder: &Builder, store: &dyn Store, wish: &Wish) -> Result<Moved,
             Some(owner) => owner,
             None => *owner.insert(store.enroll()?),
         };
-        let head = wait(|ack| store.claim(wish.run.clone(), owner, ack))?;
+        let head = stopped::wait(|ack| store.claim(wish.run.clone(), owner, ack))?;
         let loaded = store
             .load(&wish.run)?
             .filter(|loaded| plan.fits(&loaded.head));
         // A store that was opened beforehand may be in use by others.
         let Some(loaded) = loaded else { continue };
         let write = plan.write(&loaded, head.fence, owner, &artifact, builder.clock.now());
-        match wait(|ack| store.migrate(write, ack)) {
+        match stopped::wait(|ack| store.migrate(write, ack)) {
             Ok(_) => return Ok(moved(false)),
             Err(StoreError::Refused(Refusal::Exists { run } | Refusal::Restoring { run })) => {
                 return Err(MigrateError::TargetExists { run }.into());
@@ -171,14 +147,4 @@ fn carry_out(builder: &Builder, store: &dyn Store, wish: &Wish) -> Result<Moved,
         tries: TRIES,
     }
     .into())
-}
-
-fn wait<T: Send + 'static>(write: impl FnOnce(Ack<T>)) -> Result<T, StoreError> {
-    let (answer, answered) = channel();
-    write(Box::new(move |result| drop(answer.send(result))));
-    answered.recv().unwrap_or_else(|_| {
-        Err(StoreError::Unknown {
-            reason: "it did not answer".into(),
-        })
-    })
 }

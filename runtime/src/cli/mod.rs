@@ -42,6 +42,7 @@ mod judge;
 mod migrate;
 mod plan;
 mod source;
+mod stopped;
 mod unblock;
 
 use std::ffi::{OsStr, OsString};

@@ -2,15 +2,12 @@
 
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::mpsc::channel;
 
 use perennial::RunKey;
 
-use crate::builder::{Builder, StoreSource};
-use crate::store::{
-    Ack, BlockedChange, BlockedRecord, Changes, Commit, OpenError, SledStore, Store, StoreError,
-};
+use super::stopped;
+use crate::builder::Builder;
+use crate::store::{BlockedChange, BlockedRecord, Changes, Commit, OpenError, Store, StoreError};
 
 /// A run that is not blocked any more.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,17 +65,7 @@ impl fmt::Display for Unblocked {
 impl fmt::Display for UnblockError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Open(OpenError::Held { folder, process }) => {
-                let process =
-                    process.map_or("another process".into(), |id| format!("process {id}"));
-                write!(
-                    f,
-                    "the store {} is in use by {process}\n\n\
-                     help: call `client.unblock(..)` in that program, or stop the program",
-                    folder.display()
-                )
-            }
-            Self::Open(error) => error.fmt(f),
+            Self::Open(error) => stopped::not_opened(f, error, "client.unblock(..)"),
             Self::Store(error) => write!(f, "nothing was changed: {error}"),
             Self::NotFound { run } => write!(
                 f,
@@ -128,19 +115,7 @@ pub(super) fn unblock(
     folder: Option<PathBuf>,
     run: RunKey,
 ) -> Result<Unblocked, UnblockError> {
-    let folder = match (&builder.store, folder) {
-        (_, Some(folder)) => folder,
-        (StoreSource::Folder(folder), None) => folder.clone(),
-        // It belongs to whoever opened it.
-        (StoreSource::Store(store), None) => return clear(&**store, run),
-    };
-    let options = SledStore::options()
-        .durability(builder.durability)
-        .existing();
-    let store = Arc::new(options.open(folder)?);
-    let unblocked = clear(&*store, run);
-    store.close()?;
-    unblocked
+    stopped::with(builder, folder, |store| clear(store, run))
 }
 
 fn clear(store: &dyn Store, run: RunKey) -> Result<Unblocked, UnblockError> {
@@ -154,7 +129,7 @@ fn clear(store: &dyn Store, run: RunKey) -> Result<Unblocked, UnblockError> {
         return Err(UnblockError::NotBlocked { run });
     }
     let owner = store.enroll()?;
-    let head = wait(|ack| store.claim(run.clone(), owner, ack))?;
+    let head = stopped::wait(|ack| store.claim(run.clone(), owner, ack))?;
     let commit = Commit {
         run: run.clone(),
         fence: head.fence,
@@ -166,19 +141,9 @@ fn clear(store: &dyn Store, run: RunKey) -> Result<Unblocked, UnblockError> {
             ..Changes::default()
         },
     };
-    wait(|ack| store.commit(commit, ack))?;
+    stopped::wait(|ack| store.commit(commit, ack))?;
     Ok(Unblocked {
         run,
         records: loaded.blocked,
-    })
-}
-
-fn wait<T: Send + 'static>(write: impl FnOnce(Ack<T>)) -> Result<T, StoreError> {
-    let (answer, answered) = channel();
-    write(Box::new(move |result| drop(answer.send(result))));
-    answered.recv().unwrap_or_else(|_| {
-        Err(StoreError::Unknown {
-            reason: "it did not answer".into(),
-        })
     })
 }
