@@ -45,6 +45,9 @@ pub enum Remedy {
     RetireMarker {
         /// The marker.
         id: String,
+        /// The workflow.
+        #[serde(default)]
+        workflow: String,
     },
     /// Register what is missing.
     Register {
@@ -95,10 +98,12 @@ impl fmt::Display for Remedy {
             Self::SupportVersion { code, .. } => {
                 write!(f, "support the recorded version again: `{}`", safe(code))
             }
-            Self::RetireMarker { id } => write!(
+            Self::RetireMarker { id, workflow } => write!(
                 f,
-                "put the marker \"{}\" back, or retire it: `perennial lock --accept` with the workflow's name",
-                id.escape_debug()
+                "put the marker \"{}\" back; or, if it was released and the code of its version has stayed, retire \
+                 it: `perennial lock --accept {}`",
+                id.escape_debug(),
+                safe(workflow)
             ),
             Self::Register { name, closest } => {
                 write!(f, "register `{}`", safe(name))?;
@@ -119,7 +124,7 @@ impl fmt::Display for Remedy {
                 let artifacts: Vec<_> = artifacts.iter().map(|name| safe(name)).collect();
                 write!(f, "start artifact {} again", artifacts.join(" or "))
             }
-            Self::Migrate { run } => write!(f, "move it to a new run: `migrate {}`", safe(run)),
+            Self::Migrate { .. } => f.write_str("move it to a new run by a `#[migration]`"),
             Self::NewerSoftware => f.write_str("start the newer software again"),
             Self::RestoreStore => f.write_str(
                 "keep a copy of the store before anything else, then restore a backup that has the record",
@@ -164,7 +169,8 @@ impl Incompatible {
             | Kind::LeftOver => self.of_code(),
             Kind::MarkerRemoved => {
                 let id = self.recorded.as_ref().and_then(|side| side.name.clone());
-                id.map(|id| Remedy::RetireMarker { id })
+                let workflow = self.workflow.clone();
+                id.map(|id| Remedy::RetireMarker { id, workflow })
                     .into_iter()
                     .collect()
             }
@@ -184,7 +190,13 @@ impl Incompatible {
         };
         let in_store = matches!(self.kind, Kind::Gap | Kind::Damaged);
         if !served.is_empty() && !in_store {
-            remedies.push(Remedy::StartArtifact { artifacts: served });
+            let start = Remedy::StartArtifact { artifacts: served };
+            // Mostly an older program has taken the place of the one that recorded it.
+            let at = match self.kind {
+                Kind::MarkerRemoved => 0,
+                _ => remedies.len(),
+            };
+            remedies.insert(at, start);
         }
         if self.can_migrate() {
             remedies.push(Remedy::Migrate {
@@ -226,6 +238,11 @@ impl Incompatible {
         let Some(marker) = &self.marker else {
             return Vec::new();
         };
+        let asked = self.asked.as_ref().and_then(|side| side.name.as_ref());
+        if asked != Some(&marker.id) {
+            // It was retired: its name cannot be asked for again, since runs without it came after.
+            return Vec::new();
+        }
         let recorded = marker.recorded.unwrap_or(0);
         let (lowest, highest) = marker.supported.unwrap_or((recorded, recorded));
         let range = format!("{}..={}", lowest.min(recorded), highest.max(recorded));
@@ -253,18 +270,19 @@ impl Incompatible {
         }
         match (self.kind, recorded, asked) {
             (Kind::Inserted, _, Some(asked)) => {
-                remedies.push(marker(id_of(asked), "", "{ .. }"));
+                let id = format!("add-{}", id_of(asked));
+                remedies.push(marker(id, "", "{ .. }"));
             }
             (Kind::Removed, Some(recorded), _) => {
-                let id = format!("without-{}", id_of(recorded));
+                let id = format!("drop-{}", id_of(recorded));
                 remedies.push(marker(id, "!", "{ .. }"));
             }
             (Kind::Reordered, Some(recorded), None) => {
-                let id = format!("{}-later", id_of(recorded));
+                let id = format!("reorder-{}", id_of(recorded));
                 remedies.push(marker(id, "", "{ .. } else { .. }"));
             }
             (Kind::Reordered, _, Some(asked)) => {
-                let id = format!("{}-first", id_of(asked));
+                let id = format!("reorder-{}", id_of(asked));
                 remedies.push(marker(id, "", "{ .. } else { .. }"));
             }
             (Kind::ChangedInput, Some(recorded), Some(asked)) => {
@@ -274,7 +292,7 @@ impl Incompatible {
                 } else {
                     id_of(asked)
                 };
-                let id = format!("new-{id}");
+                let id = format!("change-{id}");
                 remedies.push(marker(id, "", "{ .. } else { .. }"));
                 if !is_end && recorded.name.is_some() {
                     let code = "#[workflow(compare_inputs = false)]".to_owned();
@@ -287,9 +305,9 @@ impl Incompatible {
             }
             (_, Some(recorded), Some(asked)) if !recorded.is_end() || !asked.is_end() => {
                 let id = if asked.is_end() {
-                    format!("without-{}", id_of(recorded))
+                    format!("drop-{}", id_of(recorded))
                 } else {
-                    id_of(asked)
+                    format!("change-{}", id_of(asked))
                 };
                 remedies.push(marker(id, "", "{ .. } else { .. }"));
             }

@@ -369,7 +369,7 @@ pub(super) fn marker_gone(comparison: &Comparison<'_>, id: &str, place: Place) -
     let helps = [
         format!("put it back: {back}"),
         format!(
-            "if all runs in flight have taken the way that is left, retire the marker: `perennial lock --accept {}`",
+            "if a helper that it calls asks for it now, or all runs in flight have taken the way that is left, accept that: `perennial lock --accept {}`",
             quoted(&comparison.key.name)
         ),
     ];

@@ -175,6 +175,10 @@ impl Package {
             }
             let markers = new_markers(&section.lines, &lines);
             let is_as_released = flow_as_known(function, section);
+            let arms: Vec<_> = lines.iter().filter_map(|line| arm(line)).collect();
+            // What was put back is not retired any more.
+            let is_back = |retired: &Retired| arms.contains(&(retired.id.clone(), retired.version));
+            section.retired.retain(|retired| !is_back(retired));
             section.lines = lines;
             // A condition that changed stays one that changed, until somebody has said that it does no harm.
             if is_as_released {
@@ -322,6 +326,8 @@ fn retired(old: &Section, function: &Function) -> Vec<Retired> {
                     retired.push(gone);
                 }
             }
+        } else if function.reached.iter().any(|(_, marker)| marker.id == id) {
+            // A function that it calls asks for it now.
         } else {
             retired.retain(|earlier| earlier.id != id);
             let version = stayed(&old.lines, &id, &versions, &lines);

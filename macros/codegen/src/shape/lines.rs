@@ -75,8 +75,8 @@ fn projected(nodes: &[Node], known: &Known, unknown: &mut Vec<UnknownMarker>) ->
                 place,
             } => match known.get(id) {
                 Some(numbers) => {
-                    let highest = numbers.iter().max().copied().unwrap_or_default();
-                    let arms = arms.iter().filter(|(number, _)| *number <= highest);
+                    // An arm below those that are known was put back: runs that need it have it.
+                    let arms = arms.iter().filter(|(number, _)| numbers.contains(number));
                     result.push(Node::Version {
                         form,
                         id: id.clone(),

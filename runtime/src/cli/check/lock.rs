@@ -6,10 +6,18 @@ use perennial_codegen::lock::{FILE, Level, Lock, Package, SourceError};
 
 use super::{Check, CheckState};
 use crate::cli::count;
+use crate::cli::source::shown;
 
 const NAME: &str = "lock";
 
 pub(super) fn check(folder: &Path) -> Check {
+    if !folder.join("Cargo.toml").is_file() {
+        let folder = shown(folder);
+        let wrong = Check::new(NAME, CheckState::Wrong, "there are no sources to compare");
+        return wrong.wrong(format!(
+            "{folder} has no Cargo.toml\n\nhelp: call it in the folder of the package, or name that: `--folder ..`"
+        ));
+    }
     let lock = match Lock::read(folder) {
         Ok(Some(lock)) => lock,
         Ok(None) => {

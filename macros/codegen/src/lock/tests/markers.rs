@@ -244,3 +244,34 @@ fn a_marker_of_which_it_cannot_be_told_what_it_guards_is_said_and_never_taken_ov
         assert!(package.update(&Lock::default()).is_refused(), "{body}");
     }
 }
+
+/// Runs that have recorded its version can go on again, and no other run has to do with it.
+#[test]
+fn an_arm_that_was_taken_out_can_be_put_back() {
+    let narrowed = "    match cx.version(\"tax\", 1..=1) {\n        1 => tax(cx, n).await?,\n    }\n    ship(cx, n).await";
+    let lock = released(&order(THREE));
+    let narrow = package(&order(narrowed)).accept(&lock, "order").unwrap();
+    assert!(narrow.lock.to_string().contains("retired \"tax\" 0"));
+    let back = package(&order(THREE));
+    let findings = back.compare(&narrow.lock);
+    assert!(
+        findings.iter().all(|finding| finding.level == Level::Note),
+        "{}",
+        shown(&findings)
+    );
+    assert_eq!(back.update(&narrow.lock).lock, lock);
+}
+
+#[test]
+fn a_marker_that_has_moved_into_a_helper_is_not_retired() {
+    let text = |workflow: &str, helper: &str| {
+        format!(
+            "#[workflow]\nasync fn order(cx: &Cx) -> R {{ {workflow} helper(cx).await }}
+            #[durable]\nasync fn helper(cx: &Cx) -> R {{ {helper} ship(cx).await }}"
+        )
+    };
+    let guarded = r#"if cx.patched("fraud") { check(cx).await?; }"#;
+    let lock = released(&text(guarded, ""));
+    let accepted = package(&text("", guarded)).accept(&lock, "order").unwrap();
+    assert!(!accepted.lock.to_string().contains("retired"));
+}
