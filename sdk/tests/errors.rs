@@ -153,9 +153,9 @@ fn s17_all_fields_are_data() {
           one more thing
 
     Nothing was changed. The run goes on after any of these:
-      · keep the old path for runs in flight: `if cx.patched("new-activity-charge") { .. } else { .. }`
+      · keep the old path for runs in flight: `if cx.patched("change-activity-charge") { .. } else { .. }`
       · start artifact 7f3c again
-      · move it to a new run: `migrate order-42`
+      · move it to a new run by a `#[migration]`
     "#);
     let text = serde_json::to_string_pretty(&blocked).unwrap();
     insta::assert_snapshot!(text, @r#"
@@ -198,8 +198,8 @@ fn s17_all_fields_are_data() {
         "remedies": [
           {
             "remedy": "add_marker",
-            "id": "new-activity-charge",
-            "code": "if cx.patched(\"new-activity-charge\") { .. } else { .. }"
+            "id": "change-activity-charge",
+            "code": "if cx.patched(\"change-activity-charge\") { .. } else { .. }"
           },
           {
             "remedy": "start_artifact",

@@ -27,7 +27,7 @@ fn options(folder: PathBuf) -> CheckOptions {
 }
 
 fn with_histories() -> World {
-    let world = World::new();
+    let world = World::package();
     let events = [
         Event::Done(1, "1250"),
         Event::Fired(2),
@@ -141,7 +141,7 @@ fn a_marker_of_which_one_version_is_left_is_a_remark() {
         Ok(())
     }
 
-    let world = World::new();
+    let world = World::package();
     let program = without_anything().workflow(reorder);
     let ran = world.call(program, &["check", "--folder", "@"]);
     insta::assert_snapshot!(ran.all());
@@ -156,14 +156,14 @@ fn without_anything() -> Builder {
 
 #[test]
 fn what_is_not_there_is_told_and_is_not_wrong() {
-    let world = World::new();
+    let world = World::package();
     let ran = world.call(without_anything(), &["check", "--folder", "@"]);
     insta::assert_snapshot!(ran.all());
 }
 
 #[test]
 fn a_folder_that_was_asked_for_and_shows_nothing_is_wrong() {
-    let world = World::new();
+    let world = World::package();
     world.write("empty/read.me", "no history");
     let of = |histories: &str| {
         let arguments = ["check", "--folder", "@", "--histories", histories];
@@ -171,4 +171,16 @@ fn a_folder_that_was_asked_for_and_shows_nothing_is_wrong() {
     };
     insta::assert_snapshot!(of("empty"));
     insta::assert_snapshot!(of("missing"));
+}
+
+#[test]
+fn a_folder_that_is_no_package_is_wrong() {
+    let world = World::new();
+    let ran = world.call(without_anything(), &["check", "--folder", "@"]);
+    assert_eq!(ran.code, 1);
+    assert!(
+        ran.out.contains("[folder] has no Cargo.toml"),
+        "{}",
+        ran.all()
+    );
 }

@@ -45,6 +45,13 @@ impl World {
         }
     }
 
+    /// A folder of a package.
+    pub(crate) fn package() -> Self {
+        let world = Self::new();
+        world.write("Cargo.toml", "[package]\nname = \"shop\"\n");
+        world
+    }
+
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }

@@ -150,6 +150,9 @@ impl State {
         } else {
             self.step("calls of markers after one event")?;
         }
+        if self.expected.is_some() && value.event.is_none() {
+            self.unrecorded = Some((call.id, call.place));
+        }
         value.asked = asked;
         self.markers.insert(call.id, value);
         Some(value.version)
@@ -333,6 +336,16 @@ impl State {
                 },
             }));
         None
+    }
+
+    /// Why the code may have gone the way before a marker, where it asked for one since the last event.
+    pub(super) fn went_the_old_way(&self) -> Option<String> {
+        let (id, place) = self.unrecorded?;
+        Some(format!(
+            "the code asked for the {} at {}, and the history has none there: it got version 0, the code before the marker",
+            Side::marker_name(&shorten(id.to_owned(), MAX_MARKER_ID)),
+            self.location(place)
+        ))
     }
 
     fn asked(&self, call: &MarkerCall) -> Side {

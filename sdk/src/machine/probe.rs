@@ -150,7 +150,8 @@ impl State {
         evidence.recorded.extend(error.recorded.clone());
         let sides = [&error.asked, &error.recorded];
         let in_a_row = || sides.iter().find_map(|side| self.in_a_row(side.as_ref()));
-        evidence.note = error.detail.clone().or_else(in_a_row);
+        let old_way = || self.went_the_old_way();
+        evidence.note = error.detail.clone().or_else(in_a_row).or_else(old_way);
         let event = error.event.saturating_add(1);
         let rest = self.expected.iter().flatten().take(LOOKED_AT - 1);
         let rest = (event..).zip(rest).map(|(event, decision)| Side {

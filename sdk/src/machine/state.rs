@@ -92,6 +92,8 @@ pub(super) struct State {
     pub(super) abandoned: BTreeMap<u64, &'static str>,
     /// What the generation has for the markers that were asked for.
     pub(super) markers: HashMap<&'static str, MarkerValue, FxBuildHasher>,
+    /// In replay: the last marker that got version 0 in this unit, since the history has none.
+    pub(super) unrecorded: Option<(&'static str, &'static Location<'static>)>,
     /// The versions that a test gives to markers.
     #[cfg(feature = "testing")]
     pub(super) pins: std::rc::Rc<super::Pins>,
@@ -126,6 +128,7 @@ impl State {
             operations: HashMap::default(),
             abandoned: BTreeMap::new(),
             markers: HashMap::default(),
+            unrecorded: None,
             #[cfg(feature = "testing")]
             pins: std::rc::Rc::default(),
             error: None,
@@ -142,6 +145,7 @@ impl State {
         self.steps = 0;
         self.drawn.clear();
         self.made = Made::default();
+        self.unrecorded = None;
     }
 
     /// The number that the next decision gets.

@@ -216,7 +216,7 @@ fn s14_a_result_that_is_not_of_the_type_blocks_the_run_at_the_event_that_had_it(
     Nothing was changed. The run goes on after any of these:
       · let the type read what was stored: `#[serde(default)]` for a new field, `#[serde(alias = "..")]` for an old name
       · start artifact first again
-      · move it to a new run: `migrate order-42`
+      · move it to a new run by a `#[migration]`
     "#);
 }
 
@@ -240,7 +240,7 @@ fn a_rejection_that_is_not_of_the_type_blocks_the_run_too() {
     Nothing was changed. The run goes on after any of these:
       · let the type read what was stored: `#[serde(default)]` for a new field, `#[serde(alias = "..")]` for an old name
       · start artifact first again
-      · move it to a new run: `migrate order-42`
+      · move it to a new run by a `#[migration]`
     "#);
 }
 

@@ -179,7 +179,7 @@ fn h210_an_input_that_does_not_decode() {
     Nothing was changed. The run goes on after any of these:
       · let the type read what was stored: `#[serde(default)]` for a new field, `#[serde(alias = "..")]` for an old name
       · start artifact first again
-      · move it to a new run: `migrate order-42`
+      · move it to a new run by a `#[migration]`
     "#);
 }
 
@@ -262,7 +262,7 @@ fn h213_a_run_that_starts_twice() {
 
     Nothing was changed. The run goes on after any of these:
       · start artifact first again
-      · move it to a new run: `migrate order-42`
+      · move it to a new run by a `#[migration]`
     ");
 }
 

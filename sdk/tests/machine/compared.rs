@@ -154,9 +154,9 @@ fn h201_another_kind() {
           6 recorded value "limit"     recorded value "limit"
 
     Nothing was changed. The run goes on after any of these:
-      · keep the old path for runs in flight: `if cx.patched("charge") { .. } else { .. }`
+      · keep the old path for runs in flight: `if cx.patched("change-charge") { .. } else { .. }`
       · start artifact first again
-      · move it to a new run: `migrate order-42`
+      · move it to a new run by a `#[migration]`
     "#);
 }
 
@@ -184,9 +184,9 @@ fn h201_another_name() {
           6 recorded value "limit"
 
     Nothing was changed. The run goes on after any of these:
-      · keep the old path for runs in flight: `if cx.patched("refund") { .. } else { .. }`
+      · keep the old path for runs in flight: `if cx.patched("change-refund") { .. } else { .. }`
       · start artifact first again
-      · move it to a new run: `migrate order-42`
+      · move it to a new run by a `#[migration]`
     "#);
 }
 
@@ -216,10 +216,10 @@ fn h202_another_input_with_the_path_of_the_first_difference() {
           6 recorded value "limit"
 
     Nothing was changed. The run goes on after any of these:
-      · keep the old path for runs in flight: `if cx.patched("new-charge") { .. } else { .. }`
+      · keep the old path for runs in flight: `if cx.patched("change-charge") { .. } else { .. }`
       · if it may go on with the recorded input: `#[workflow(compare_inputs = false)]`
       · start artifact first again
-      · move it to a new run: `migrate order-42`
+      · move it to a new run by a `#[migration]`
     "#);
 }
 
@@ -241,9 +241,9 @@ fn h203_something_more() {
                                        sleep
 
     Nothing was changed. The run goes on after any of these:
-      · keep the old path for runs in flight: `if cx.patched("limit") { .. }`
+      · keep the old path for runs in flight: `if cx.patched("add-limit") { .. }`
       · start artifact first again
-      · move it to a new run: `migrate order-42`
+      · move it to a new run by a `#[migration]`
     "#);
 }
 
@@ -275,9 +275,9 @@ fn h204_something_less() {
           11 return of a result
 
     Nothing was changed. The run goes on after any of these:
-      · keep the old path for runs in flight: `if !cx.patched("without-sleep") { .. }`
+      · keep the old path for runs in flight: `if !cx.patched("drop-sleep") { .. }`
       · start artifact first again
-      · move it to a new run: `migrate order-42`
+      · move it to a new run by a `#[migration]`
     "#);
 }
 
@@ -435,9 +435,9 @@ fn the_first_difference_is_reported_though_the_code_goes_on() {
           6 recorded value "limit"
 
     Nothing was changed. The run goes on after any of these:
-      · keep the old path for runs in flight: `if cx.patched("random-draw") { .. } else { .. }`
+      · keep the old path for runs in flight: `if cx.patched("change-random-draw") { .. } else { .. }`
       · start artifact first again
-      · move it to a new run: `migrate order-42`
+      · move it to a new run by a `#[migration]`
     "#);
 }
 

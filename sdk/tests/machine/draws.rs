@@ -195,7 +195,7 @@ fn s9_a_recorded_value_of_another_type_blocks_the_run_at_its_own_event() {
     Nothing was changed. The run goes on after any of these:
       · let the type read what was stored: `#[serde(default)]` for a new field, `#[serde(alias = "..")]` for an old name
       · start artifact first again
-      · move it to a new run: `migrate order-42`
+      · move it to a new run by a `#[migration]`
     "#);
 }
 

@@ -50,7 +50,7 @@ fn s11_nothing_follows_an_end() {
 
     Nothing was changed. The run goes on after any of these:
       · start artifact first again
-      · move it to a new run: `migrate order-42`
+      · move it to a new run by a `#[migration]`
     ");
 }
 
@@ -80,7 +80,7 @@ fn s11_history_that_is_unread_when_the_code_ends_is_left_over() {
     Nothing was changed. The run goes on after any of these:
       · keep the old path for runs in flight: `if cx.patched("end-before-sleep") { return .. }`
       · start artifact first again
-      · move it to a new run: `migrate order-42`
+      · move it to a new run by a `#[migration]`
     "#);
 
     // In a unit of its own.
@@ -116,7 +116,7 @@ fn s11_decisions_after_an_end_in_one_unit_are_left_over() {
     Nothing was changed. The run goes on after any of these:
       · put back drop
       · start artifact first again
-      · move it to a new run: `migrate order-42`
+      · move it to a new run by a `#[migration]`
     ");
 }
 
@@ -160,9 +160,9 @@ fn s11_the_result_is_compared() {
           differs     the value: 5 became 10
 
     Nothing was changed. The run goes on after any of these:
-      · keep the old path for runs in flight: `if cx.patched("new-result") { .. } else { .. }`
+      · keep the old path for runs in flight: `if cx.patched("change-result") { .. } else { .. }`
       · start artifact first again
-      · move it to a new run: `migrate order-42`
+      · move it to a new run by a `#[migration]`
     "#);
     let blocked = told().blocked_on::<failed::flow>();
     assert_eq!(blocked.code(), "H201");
@@ -176,7 +176,7 @@ fn s11_the_result_is_compared() {
     Nothing was changed. The run goes on after any of these:
       · put back return of a result
       · start artifact first again
-      · move it to a new run: `migrate order-42`
+      · move it to a new run by a `#[migration]`
     ");
     let blocked = told().blocked_on::<longer::flow>();
     assert_eq!(blocked.code(), "H203");
@@ -188,9 +188,9 @@ fn s11_the_result_is_compared() {
           this code   activity part ~3    sdk/tests/machine/ends.rs:149:39  artifact this
 
     Nothing was changed. The run goes on after any of these:
-      · keep the old path for runs in flight: `if cx.patched("part") { .. }`
+      · keep the old path for runs in flight: `if cx.patched("add-part") { .. }`
       · start artifact first again
-      · move it to a new run: `migrate order-42`
+      · move it to a new run by a `#[migration]`
     "#);
 }
 
@@ -224,9 +224,9 @@ fn a_return_that_the_history_does_not_have_is_inserted() {
                                        return of a result
 
     Nothing was changed. The run goes on after any of these:
-      · keep the old path for runs in flight: `if cx.patched("drop") { .. }`
+      · keep the old path for runs in flight: `if cx.patched("add-drop") { .. }`
       · start artifact first again
-      · move it to a new run: `migrate order-42`
+      · move it to a new run by a `#[migration]`
     "#);
 }
 

@@ -141,6 +141,6 @@ fn a_version_that_the_code_does_not_support_blocks_the_run() {
 
     Nothing was changed. The run goes on after any of these:
       · support the recorded version again: `match cx.version("first", 0..=3) { .. }`
-      · move it to a new run: `migrate test-1`
+      · move it to a new run by a `#[migration]`
     "#);
 }

@@ -90,6 +90,7 @@ fn the_check(t: &mut TestRun) {
     save_history(&run, folder.join("tests/histories/order.json")).unwrap();
     let sources = folder.join("src");
     fs::create_dir(&sources).unwrap();
+    fs::write(folder.join("Cargo.toml"), "[package]\nname = \"my-shop\"\n").unwrap();
     fs::write(sources.join("main.rs"), listing("released")).unwrap();
     let package = Package::read(folder).unwrap();
     let lock = package.update(&Lock::default()).lock.to_string();

@@ -166,9 +166,9 @@ fn a_name_is_inert_whatever_is_written_in_it() {
           6 return of a result
 
     Nothing was changed. The run goes on after any of these:
-      · put the marker "a\n\u{1b}[31m {}%s \"q\" \u{202e}" back, or retire it: `perennial lock --accept` with the workflow's name
       · start artifact first again
-      · move it to a new run: `migrate order-42`
+      · put the marker "a\n\u{1b}[31m {}%s \"q\" \u{202e}" back; or, if it was released and the code of its version has stayed, retire it: `perennial lock --accept flow`
+      · move it to a new run by a `#[migration]`
     "#);
 }
 

@@ -73,7 +73,7 @@ fn row_3_a_value_of_the_generation_outside_of_the_range_blocks_live() {
     Nothing was changed. The run goes on after any of these:
       · support the recorded version again: `match cx.version("m", 1..=3) { .. }`
       · start artifact first again
-      · move it to a new run: `migrate order-42`
+      · move it to a new run by a `#[migration]`
     "#);
 }
 
@@ -136,7 +136,7 @@ fn row_5_a_recorded_version_outside_of_the_range_is_unsupported_at_its_own_event
     Nothing was changed. The run goes on after any of these:
       · support the recorded version again: `match cx.version("m", 0..=2) { .. }`
       · start artifact first again
-      · move it to a new run: `migrate order-42`
+      · move it to a new run by a `#[migration]`
     "#);
 }
 
@@ -202,7 +202,7 @@ fn row_7_without_a_recorded_version_0_must_be_supported() {
     Nothing was changed. The run goes on after any of these:
       · support the recorded version again: `match cx.version("m", 0..=2) { .. }`
       · start artifact first again
-      · move it to a new run: `migrate order-42`
+      · move it to a new run by a `#[migration]`
     "#);
 }
 
@@ -237,8 +237,35 @@ fn row_8_a_marker_that_was_moved_before_what_it_followed_is_reordered() {
           the history has the marker after this
 
     Nothing was changed. The run goes on after any of these:
-      · keep the old path for runs in flight: `if cx.patched("m-first") { .. } else { .. }`
+      · keep the old path for runs in flight: `if cx.patched("reorder-m") { .. } else { .. }`
       · start artifact first again
-      · move it to a new run: `migrate order-42`
+      · move it to a new run by a `#[migration]`
     "#);
+}
+
+/// A run of code that had the new way without a marker, as a deploy by mistake begins it.
+#[test]
+fn what_goes_wrong_after_a_marker_that_got_0_says_so() {
+    code!(unguarded: cx => {
+        cx.sleep(seconds(1)).await?;
+        new(cx).await?;
+        cx.sleep(seconds(2)).await?;
+        Ok(vec![])
+    });
+    code!(guarded: cx => {
+        cx.sleep(seconds(1)).await?;
+        if version(cx, "m", 0..=1) > 0 {
+            new(cx).await?;
+        }
+        cx.sleep(seconds(2)).await?;
+        Ok(vec![])
+    });
+    let mut story = Story::of::<unguarded::flow>(());
+    story.fire(1);
+    let blocked = story.replay_on::<guarded::flow>().unwrap_err();
+    let detail = misfit(&blocked).detail.clone().unwrap();
+    assert!(
+        detail.contains("the marker \"m\" at") && detail.contains("version 0"),
+        "{detail}"
+    );
 }

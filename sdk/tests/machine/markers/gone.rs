@@ -46,9 +46,9 @@ fn row_15_a_recorded_marker_that_is_not_asked_for_is_removed_whatever_comes_inst
           5 sleep
 
     Nothing was changed. The run goes on after any of these:
-      · put the marker "m" back, or retire it: `perennial lock --accept` with the workflow's name
       · start artifact first again
-      · move it to a new run: `migrate order-42`
+      · put the marker "m" back; or, if it was released and the code of its version has stayed, retire it: `perennial lock --accept flow`
+      · move it to a new run by a `#[migration]`
     "#);
 
     let mut story = Story::of::<with_another_first::flow>(());
@@ -63,9 +63,9 @@ fn row_15_a_recorded_marker_that_is_not_asked_for_is_removed_whatever_comes_inst
           this code   nothing, it waits                                           artifact this
 
     Nothing was changed. The run goes on after any of these:
-      · put the marker "m" back, or retire it: `perennial lock --accept` with the workflow's name
       · start artifact first again
-      · move it to a new run: `migrate order-42`
+      · put the marker "m" back; or, if it was released and the code of its version has stayed, retire it: `perennial lock --accept flow`
+      · move it to a new run by a `#[migration]`
     "#);
 }
 
@@ -96,9 +96,8 @@ fn rows_16_and_17_a_retired_marker_is_passed_over_with_the_version_that_has_stay
           7 return of a result
 
     Nothing was changed. The run goes on after any of these:
-      · support the recorded version again: `match cx.version("m", 1..=2) { .. }`
       · start artifact first again
-      · move it to a new run: `migrate order-42`
+      · move it to a new run by a `#[migration]`
     "#);
 }
 
@@ -127,8 +126,8 @@ fn row_18_a_marker_that_was_moved_to_an_earlier_event_is_reordered() {
           5 sleep
 
     Nothing was changed. The run goes on after any of these:
-      · keep the old path for runs in flight: `if cx.patched("sleep-first") { .. } else { .. }`
+      · keep the old path for runs in flight: `if cx.patched("reorder-sleep") { .. } else { .. }`
       · start artifact first again
-      · move it to a new run: `migrate order-42`
+      · move it to a new run by a `#[migration]`
     "#);
 }
