@@ -10,6 +10,9 @@ use crate::{Namespace, RunId, Timestamp};
 /// The replay semantics of this engine, named by the first event of each history (S15).
 pub const SEMANTICS: u32 = 1;
 
+/// The artifact of the runs that the test kit makes: no program can be started for them, and no store has them.
+pub(crate) const TEST_ARTIFACT: &str = "test";
+
 /// One observation and the decisions that its poll made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Unit {

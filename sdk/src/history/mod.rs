@@ -12,6 +12,7 @@ mod site;
 mod text;
 
 pub use encode::{UNIT_VERSION, decode_unit, encode_unit};
+pub(crate) use event::TEST_ARTIFACT;
 pub use event::{
     ActivityFailure, CallSite, Decision, Event, Migrated, Observation, OpenOperation, RecordSource,
     SEMANTICS, Started, Unit,

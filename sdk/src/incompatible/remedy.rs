@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::{Incompatible, IncompatibleKind, Side};
+use crate::history::TEST_ARTIFACT;
 use crate::prose::safe;
 
 /// One way for a blocked run to go on.
@@ -206,18 +207,19 @@ impl Incompatible {
         self.remedies = remedies;
     }
 
-    /// A migration reads the run's history, so it needs one that can be read (S38).
+    /// A migration reads the run's history, so it needs one that can be read (S38), and a run in a store.
     fn can_migrate(&self) -> bool {
         use IncompatibleKind as Kind;
-        !matches!(
-            self.kind,
-            Kind::NotRegistered
-                | Kind::UnknownEvent
-                | Kind::Gap
-                | Kind::Damaged
-                | Kind::Newer
-                | Kind::Unknown
-        )
+        self.started_by != TEST_ARTIFACT
+            && !matches!(
+                self.kind,
+                Kind::NotRegistered
+                    | Kind::UnknownEvent
+                    | Kind::Gap
+                    | Kind::Damaged
+                    | Kind::Newer
+                    | Kind::Unknown
+            )
     }
 
     /// Programs that are known to fit: those that a driver has found, or the one that began the run.
@@ -227,7 +229,9 @@ impl Incompatible {
             _ => None,
         });
         let began = || {
-            let is_other = !self.started_by.is_empty() && self.started_by != self.artifact;
+            let is_other = !self.started_by.is_empty()
+                && self.started_by != TEST_ARTIFACT
+                && self.started_by != self.artifact;
             is_other.then(|| vec![self.started_by.clone()])
         };
         found.or_else(began).unwrap_or_default()

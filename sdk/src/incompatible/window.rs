@@ -241,12 +241,20 @@ impl Evidence {
             let less = u32::try_from(skipped).unwrap_or(u32::MAX);
             claims.push((Kind::Inserted, score.saturating_sub(less)));
         }
-        let moved = [
-            self.moved_earlier(),
-            self.moved_later(),
-            self.moved_behind_a_wait(),
-        ];
-        claims.extend(moved.map(|score| (Kind::Reordered, score)));
+        // What the code asks for more often than the history has it was not moved alone.
+        let more = self.asked.first().is_some_and(|asked| {
+            let at = self.recorded.iter().position(|s| s.what == asked.what);
+            let rest = at.map(|at| without(&self.recorded, at).collect::<Vec<_>>());
+            rest.is_some_and(|rest| self.comes_to_more(&asked.what, &rest))
+        });
+        if !more {
+            let moved = [
+                self.moved_earlier(),
+                self.moved_later(),
+                self.moved_behind_a_wait(),
+            ];
+            claims.extend(moved.map(|score| (Kind::Reordered, score)));
+        }
         claims
     }
 
@@ -254,12 +262,18 @@ impl Evidence {
     /// does: then it was not taken out.
     fn comes_again(&self, count: usize) -> bool {
         let (first, rest) = self.recorded.split_at(count);
-        first.iter().any(|side| {
-            let ahead = self.ahead.iter();
-            let ahead = ahead.filter(|ahead| ahead.sure && ahead.what == side.what);
-            let recorded = rest.iter().filter(|other| other.what == side.what);
-            ahead.count() > recorded.count()
-        })
+        let rest: Vec<_> = rest.iter().collect();
+        first
+            .iter()
+            .any(|side| self.comes_to_more(&side.what, &rest))
+    }
+
+    /// Whether the source comes more often to it than the history has it among these.
+    fn comes_to_more(&self, what: &str, recorded: &[&Side]) -> bool {
+        let ahead = self.ahead.iter();
+        let ahead = ahead.filter(|ahead| ahead.sure && ahead.what == what);
+        let recorded = recorded.iter().filter(|other| other.what == what);
+        ahead.count() > recorded.count()
     }
 
     /// Whether the functions in which the code stands no longer have this anywhere.

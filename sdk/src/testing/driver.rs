@@ -18,7 +18,7 @@ use super::replay::{Recording, Replayed, changed, watched};
 use super::report::Report;
 use super::sandbox::World;
 use super::suggest::closest;
-use crate::history::{Decision, Observation, SEMANTICS, Started};
+use crate::history::{Decision, Observation, SEMANTICS, Started, TEST_ARTIFACT};
 use crate::machine::{Machine, Pins, Step};
 use crate::value::Value;
 use crate::{
@@ -150,13 +150,14 @@ impl Driver {
             });
         }
         let key = RunKey::new(Namespace::default(), id.clone());
-        let mut machine = Machine::new(definition, &Arc::from("test"), draws(self.seed, &id));
+        let mut machine =
+            Machine::new(definition, &Arc::from(TEST_ARTIFACT), draws(self.seed, &id));
         machine.pin(&self.pins);
         let started = Started {
             workflow: definition.name.to_owned(),
             input,
             semantics: SEMANTICS,
-            artifact: "test".to_owned(),
+            artifact: TEST_ARTIFACT.to_owned(),
             namespace: key.namespace.clone(),
             run: id,
             generation: 1,

@@ -118,7 +118,11 @@ impl Recording {
         let mut touched = Vec::new();
         // A replay draws nothing.
         let entropy = Box::new(|| 0);
-        let mut machine = Machine::new(self.definition, &Arc::from("test"), entropy);
+        let mut machine = Machine::new(
+            self.definition,
+            &Arc::from(crate::history::TEST_ARTIFACT),
+            entropy,
+        );
         for (at, unit) in self.units.iter().enumerate() {
             let mut told = None;
             let calls = watched(World::Changed(world), || {

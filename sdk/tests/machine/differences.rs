@@ -189,11 +189,15 @@ H202 changed input at 2: activity charge / activity charge
 
 change! { inserted_a_name_that_comes_again,
 |cx| { ship(cx, 1).await?; notify(cx, 1).await?; Ok(ship(cx, 2).await?) }
-=> { notify(cx, 0).await?; ship(cx, 1).await?; notify(cx, 1).await?; Ok(ship(cx, 2).await?) }, @"
-H203 inserted at 2: activity ship / activity notify
-H201 changed at 2: activity ship / activity notify
-H203 inserted at 2: activity ship / activity notify
-" }
+=> { notify(cx, 0).await?; ship(cx, 1).await?; notify(cx, 1).await?; Ok(ship(cx, 2).await?) }, @"H203 inserted at 2: activity ship / activity notify" }
+
+change! { inserted_before_a_wait_the_same_as_after_it,
+|cx| { cx.sleep(hours(1)).await?; Ok(ship(cx, 2).await?) }
+=> { ship(cx, 1).await?; cx.sleep(hours(1)).await?; Ok(ship(cx, 2).await?) }, @"H203 inserted at 2: sleep / activity ship" }
+
+change! { inserted_before_a_wait_the_very_same_as_after_it,
+|cx| { cx.sleep(hours(1)).await?; Ok(ship(cx, 2).await?) }
+=> { ship(cx, 2).await?; cx.sleep(hours(1)).await?; Ok(ship(cx, 2).await?) }, @"H203 inserted at 2: sleep / activity ship" }
 
 change! { inserted_beside_what_is_waited_for_and_comes_again,
 |cx| { let (a, b) = join!(charge(cx, 1), ship(cx, 2)); notify(cx, 3).await?; Ok(a? + b?) }

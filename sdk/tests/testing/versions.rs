@@ -139,8 +139,7 @@ fn a_version_that_the_code_does_not_support_blocks_the_run() {
           this code   marker "first" 0..=2  sdk/tests/testing/versions.rs:..  artifact test
           the test gives this version to the marker
 
-    Nothing was changed. The run goes on after any of these:
+    Nothing was changed. The run goes on after this:
       · support the recorded version again: `match cx.version("first", 0..=3) { .. }`
-      · move it to a new run by a `#[migration]`
     "#);
 }
