@@ -46,6 +46,7 @@
 mod activity;
 mod allowed;
 mod blocked;
+mod channel;
 mod cx;
 mod durable;
 mod error;
@@ -71,7 +72,8 @@ pub use activity::{
     StateType, States, Stop,
 };
 pub use blocked::{Blocked, NotDurable, Panicked, Runaway, Unstorable};
-pub use cx::{Cx, Draw, Sleep};
+pub use channel::{MAX_CHANNEL_NAME, Message, Signal, is_channel_name};
+pub use cx::{Cx, Draw, Receive, ReceiveError, ReceiveTimeout, Sleep};
 pub use durable::{BoxDurable, Durable, Durably, JoinSet, Task, join_all};
 pub use error::Error;
 pub use ids::{IdProblem, InvalidId, MAX_ID_LENGTH, Namespace, OperationId, RunId, RunKey};

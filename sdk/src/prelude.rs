@@ -1,7 +1,8 @@
 //! What most workflows need: `use perennial::prelude::*;`.
 
 pub use crate::{
-    ActivityCx, ActivityError, BoxDurable, Cancelled, Cx, Error, Failure, JoinSet, Never, OldRun,
-    Outcome, Refuse, Retry, RunId, Timestamp, activity, allow_nondeterminism, days, durable, hours,
-    join, join_all, migration, millis, minutes, seconds, select, try_join, workflow,
+    ActivityCx, ActivityError, BoxDurable, Cancelled, Cx, Error, Failure, JoinSet, Message, Never,
+    OldRun, Outcome, ReceiveError, Refuse, Retry, RunId, Signal, Timestamp, activity,
+    allow_nondeterminism, days, durable, hours, join, join_all, migration, millis, minutes,
+    seconds, select, try_join, workflow,
 };

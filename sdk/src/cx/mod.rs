@@ -3,6 +3,7 @@
 mod draw;
 mod lent;
 mod log;
+mod receive;
 mod record;
 mod spawn;
 mod time;
@@ -14,6 +15,7 @@ use std::rc::Rc;
 
 pub use draw::Draw;
 pub(crate) use lent::Lent;
+pub use receive::{Receive, ReceiveError, ReceiveTimeout};
 pub use time::Sleep;
 
 use crate::machine::Core;

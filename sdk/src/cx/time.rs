@@ -25,10 +25,7 @@ impl Cx {
     ///
     /// [`Cancelled`] when the run is cancelled meanwhile.
     pub fn sleep(&self, duration: Duration) -> Sleep {
-        Sleep {
-            handle: Handle::new(self),
-            until: Until::After(duration),
-        }
+        Sleep::after(Handle::new(self), duration)
     }
 
     /// Waits until `time`; not at all if it has passed.
@@ -49,6 +46,13 @@ impl Cx {
 pub struct Sleep {
     handle: Handle,
     until: Until,
+}
+
+impl Sleep {
+    pub(super) fn after(handle: Handle, duration: Duration) -> Self {
+        let until = Until::After(duration);
+        Self { handle, until }
+    }
 }
 
 impl Future for Sleep {

@@ -8,7 +8,8 @@ use crate::value::Value;
 use crate::wire::{Content, FieldWriter, Fields, RecordError, RecordWriter, open};
 
 use super::event::{
-    ActivityFailure, CallSite, Decision, Observation, OpenOperation, RecordSource, Unit,
+    ActivityFailure, CallSite, Channel, Decision, Observation, OpenOperation, RecordSource, Told,
+    Unit,
 };
 use ended::{read_migrated, read_open, read_started, write_migrated, write_open, write_started};
 
@@ -28,6 +29,8 @@ mod kind {
     pub(super) const ACTIVITY_FAILED: u32 = 18;
     pub(super) const TIMER_FIRED: u32 = 19;
     pub(super) const MIGRATED: u32 = 20;
+    pub(super) const MESSAGE_ARRIVED: u32 = 21;
+    pub(super) const SIGNAL_ARRIVED: u32 = 22;
     pub(super) const ACTIVITY_SCHEDULED: u32 = 64;
     pub(super) const TIMER_STARTED: u32 = 65;
     pub(super) const RECORDED: u32 = 66;
@@ -35,6 +38,8 @@ mod kind {
     pub(super) const COMPLETED: u32 = 68;
     pub(super) const FAILED: u32 = 69;
     pub(super) const MARKER: u32 = 70;
+    pub(super) const RECEIVE_STARTED: u32 = 71;
+    pub(super) const RECEIVED: u32 = 72;
 }
 
 /// The unit as a record.
@@ -74,6 +79,27 @@ fn observation(fields: &mut FieldWriter<'_>, observation: &Observation) {
         Observation::Migrated(migrated) => {
             fields.nested(kind::MIGRATED, |f| write_migrated(f, migrated));
         }
+        Observation::MessageArrived(told) => {
+            fields.nested(kind::MESSAGE_ARRIVED, |f| write_told(f, told));
+        }
+        Observation::SignalArrived(told) => {
+            fields.nested(kind::SIGNAL_ARRIVED, |f| write_told(f, told));
+        }
+    }
+}
+
+fn write_told(f: &mut FieldWriter<'_>, told: &Told) {
+    let Told {
+        number,
+        name,
+        payload,
+        key,
+    } = told;
+    f.number(1, *number);
+    f.text(2, name);
+    f.text(3, payload.as_json());
+    if let Some(key) = key {
+        f.text(4, key);
     }
 }
 
@@ -140,6 +166,34 @@ fn decision(fields: &mut FieldWriter<'_>, decision: &Decision) {
             f.number(2, (*version).into());
             write_site(f, 3, site.as_ref());
         }),
+        Decision::ReceiveStarted {
+            operation,
+            channel,
+            name,
+            site,
+        } => fields.nested(kind::RECEIVE_STARTED, |f| {
+            f.number(1, *operation);
+            f.text(2, name);
+            f.number(
+                3,
+                match channel {
+                    Channel::Message => 1,
+                    Channel::Signal => 2,
+                },
+            );
+            write_site(f, 4, site.as_ref());
+        }),
+        Decision::Received {
+            operation,
+            number,
+            invalid,
+        } => fields.nested(kind::RECEIVED, |f| {
+            f.number(1, *operation);
+            f.number(2, *number);
+            if let Some(problem) = invalid {
+                f.text(3, problem);
+            }
+        }),
         Decision::Dropped { operation } => {
             fields.nested(kind::DROPPED, |f| f.number(1, *operation))
         }
@@ -183,7 +237,9 @@ pub fn decode_unit(record: &[u8]) -> Result<Unit, RecordError> {
             | kind::ACTIVITY_COMPLETED
             | kind::ACTIVITY_FAILED
             | kind::TIMER_FIRED
-            | kind::MIGRATED => {
+            | kind::MIGRATED
+            | kind::MESSAGE_ARRIVED
+            | kind::SIGNAL_ARRIVED => {
                 let read = read_observation(field, content.fields("event")?)?;
                 if observation.replace(read).is_some() {
                     return Err(RecordError::Malformed {
@@ -245,6 +301,26 @@ impl<'a> Parts<'a> {
         self.get(field, name)?.text(name)
     }
 
+    fn optional_text(
+        &self,
+        field: usize,
+        name: &'static str,
+    ) -> Result<Option<String>, RecordError> {
+        let content = self.contents[field];
+        content
+            .map(|content| content.text(name).map(str::to_owned))
+            .transpose()
+    }
+
+    fn told(&self) -> Result<Told, RecordError> {
+        Ok(Told {
+            number: self.number(1, "number")?,
+            name: self.text(2, "name")?.to_owned(),
+            payload: self.value(3, "payload")?,
+            key: self.optional_text(4, "key")?,
+        })
+    }
+
     fn value(&self, field: usize, name: &'static str) -> Result<Value, RecordError> {
         // The checksum vouches for the text: it is what was encoded.
         Ok(Value::trusted(self.text(field, name)?))
@@ -280,6 +356,8 @@ fn read_observation(event: u32, fields: Fields<'_>) -> Result<Observation, Recor
             operation: parts.number(1, "operation")?,
         },
         kind::MIGRATED => Observation::Migrated(read_migrated(&parts)?),
+        kind::MESSAGE_ARRIVED => Observation::MessageArrived(parts.told()?),
+        kind::SIGNAL_ARRIVED => Observation::SignalArrived(parts.told()?),
         other => return Err(RecordError::UnknownKind { kind: other.into() }),
     })
 }
@@ -306,7 +384,7 @@ fn read_failure(fields: Fields<'_>) -> Result<ActivityFailure, RecordError> {
 
 fn read_decision(event: u32, content: Content<'_>) -> Result<Decision, RecordError> {
     let fields = match event {
-        kind::ACTIVITY_SCHEDULED..=kind::MARKER => content.fields("event")?,
+        kind::ACTIVITY_SCHEDULED..=kind::RECEIVED => content.fields("event")?,
         other => return Err(RecordError::UnknownKind { kind: other.into() }),
     };
     let parts = Parts::read(fields)?;
@@ -339,6 +417,21 @@ fn read_decision(event: u32, content: Content<'_>) -> Result<Decision, RecordErr
             id: parts.text(1, "id")?.to_owned().into(),
             version: parts.small(2, "version")?,
             site: parts.site(3)?,
+        },
+        kind::RECEIVE_STARTED => Decision::ReceiveStarted {
+            operation: parts.number(1, "operation")?,
+            name: parts.text(2, "name")?.to_owned().into(),
+            channel: match parts.number(3, "channel")? {
+                1 => Channel::Message,
+                2 => Channel::Signal,
+                _ => return Err(RecordError::Malformed { field: "channel" }),
+            },
+            site: parts.site(4)?,
+        },
+        kind::RECEIVED => Decision::Received {
+            operation: parts.number(1, "operation")?,
+            number: parts.number(2, "number")?,
+            invalid: parts.optional_text(3, "invalid")?,
         },
         kind::COMPLETED => Decision::Completed {
             value: parts.value(1, "value")?,

@@ -78,6 +78,10 @@ pub enum Observation {
         /// The operation's number.
         operation: u64,
     },
+    /// A message came in. It is pending until a wait of its name takes it (S25).
+    MessageArrived(Told),
+    /// A signal came in, and reached the waits of its name that were open (S25, M54).
+    SignalArrived(Told),
     /// The run was moved to a new one, which goes on in its place. Nothing follows in this generation (S38).
     Migrated(Migrated),
 }
@@ -100,6 +104,7 @@ impl Observation {
                     | ActivityFailure::TooLarge { .. } => 0,
                 },
                 Self::TimerFired { .. } => 0,
+                Self::MessageArrived(told) | Self::SignalArrived(told) => told.size(),
                 Self::Migrated(migrated) => migrated.size(),
             }
     }
@@ -149,6 +154,26 @@ impl Started {
                 .migrated_from
                 .as_ref()
                 .map_or(0, |run| run.as_str().len())
+    }
+}
+
+/// What a run was told from outside.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Told {
+    /// Its number in the run: that of its arrival. Greater ones came later, over all names and generations.
+    pub number: u64,
+    /// The name of the message or signal.
+    pub name: String,
+    /// What it says.
+    pub payload: Value,
+    /// The sender's idempotency key, where it gave one (S26).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+}
+
+impl Told {
+    fn size(&self) -> usize {
+        self.name.len() + self.payload.as_json().len() + self.key.as_ref().map_or(0, String::len)
     }
 }
 
@@ -247,6 +272,28 @@ pub enum Decision {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         site: Option<CallSite>,
     },
+    /// It began to wait for a message or a signal (S25).
+    ReceiveStarted {
+        /// The operation's number.
+        operation: u64,
+        /// For which of them.
+        channel: Channel,
+        /// The name.
+        name: Cow<'static, str>,
+        /// Where in the source.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        site: Option<CallSite>,
+    },
+    /// A wait has taken a message or a signal.
+    Received {
+        /// The operation's number.
+        operation: u64,
+        /// The number of what it took: [`Told::number`].
+        number: u64,
+        /// Why that is not of the type that the code waits for, if it is not (M37).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        invalid: Option<String>,
+    },
     /// It asked for a value that is not the same twice, and this is the one.
     Recorded {
         /// What kind of value.
@@ -308,6 +355,8 @@ impl Decision {
                 Self::ActivityScheduled { name, input, .. } => name.len() + input.as_json().len(),
                 Self::TimerStarted { .. } | Self::Dropped { .. } => 0,
                 Self::Marker { id, .. } => id.len(),
+                Self::ReceiveStarted { name, .. } => name.len(),
+                Self::Received { invalid, .. } => invalid.as_ref().map_or(0, String::len),
                 Self::Recorded { source, value, .. } => {
                     let name = match source {
                         RecordSource::Random | RecordSource::Uuid => 0,
@@ -329,8 +378,12 @@ impl Decision {
             Self::ActivityScheduled { site, .. }
             | Self::TimerStarted { site, .. }
             | Self::Recorded { site, .. }
+            | Self::ReceiveStarted { site, .. }
             | Self::Marker { site, .. } => site.as_ref(),
-            Self::Dropped { .. } | Self::Completed { .. } | Self::Failed { .. } => None,
+            Self::Received { .. }
+            | Self::Dropped { .. }
+            | Self::Completed { .. }
+            | Self::Failed { .. } => None,
         }
     }
 }
@@ -348,6 +401,16 @@ impl OpenOperation {
     fn size(&self) -> usize {
         32 + self.name.len()
     }
+}
+
+/// What a run can be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Channel {
+    /// A message: kept until one wait takes it.
+    Message,
+    /// A signal: for all who wait when it arrives.
+    Signal,
 }
 
 /// Where a recorded value came from.

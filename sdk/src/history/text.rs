@@ -5,7 +5,8 @@
 use std::collections::HashMap;
 
 use super::event::{
-    ActivityFailure, Decision, Migrated, Observation, OpenOperation, RecordSource, Started, Unit,
+    ActivityFailure, Channel, Decision, Migrated, Observation, OpenOperation, RecordSource,
+    Started, Told, Unit,
 };
 use super::layout::{self, Shown};
 use super::site;
@@ -136,8 +137,25 @@ impl Text {
             Observation::TimerFired { operation } => {
                 Line::new(format!("fired        {}", self.known(*operation, "sleep")))
             }
+            Observation::MessageArrived(told) => self.told("message", told),
+            Observation::SignalArrived(told) => self.told("signal", told),
             Observation::Migrated(migrated) => self.migrated(migrated),
         }
+    }
+
+    fn told(&self, kind: &str, told: &Told) -> Line {
+        let Told {
+            number,
+            name,
+            payload,
+            ..
+        } = told;
+        let name = name.escape_debug();
+        Line::new(match self.options.unnumbered {
+            true => format!("{kind:<12} {name}"),
+            false => format!("{kind:<12} #{number} {name}"),
+        })
+        .value(layout::value(payload))
     }
 
     /// Without the new run's id: ids are not the same in two tests.
@@ -210,6 +228,34 @@ impl Text {
             },
             Decision::Marker { id, version, .. } => {
                 Line::new(format!("  marker     {} {version}", id.escape_debug()))
+            }
+            Decision::ReceiveStarted {
+                operation,
+                channel,
+                name,
+                ..
+            } => {
+                self.begin(*operation, name);
+                let what = match channel {
+                    Channel::Message => "receive",
+                    Channel::Signal => "wait for",
+                };
+                Line::new(format!("  {what:<10} {}", self.operation(*operation)))
+            }
+            Decision::Received {
+                operation,
+                number,
+                invalid,
+            } => {
+                let took = format!("  took       {}", self.operation(*operation));
+                let line = Line::new(match self.options.unnumbered {
+                    true => took,
+                    false => format!("{took} #{number}"),
+                });
+                match invalid {
+                    Some(problem) => line.more(format!("   invalid: {}", problem.escape_debug())),
+                    None => line,
+                }
             }
             Decision::Dropped { operation } => {
                 Line::new(format!("  dropped    {}", self.operation(*operation)))

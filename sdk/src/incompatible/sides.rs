@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::history::{CallSite, Decision, RecordSource};
+use crate::history::{CallSite, Channel, Decision, RecordSource};
 use crate::prose::shorten;
 use crate::value::Value;
 
@@ -55,6 +55,11 @@ const MAX_NEXT_VALUE: usize = 1 << 10;
 /// The longest name that an error keeps, in bytes.
 const MAX_NAME: usize = 400;
 
+/// How the source calls a wait for a message: the name is in a constant, which the source alone does not tell.
+pub(crate) const RECEIVE: &str = "receive";
+/// The same for a signal.
+pub(crate) const WAIT_FOR: &str = "wait for";
+
 /// The end of a workflow that returns `Ok`.
 pub(super) const RESULT: &str = "return of a result";
 /// The end of a workflow that returns `Err`.
@@ -71,6 +76,27 @@ impl Side {
 
     pub(crate) fn sleep() -> Self {
         Self::called("sleep")
+    }
+
+    /// A wait for a message or a signal.
+    pub(crate) fn receive(channel: Channel, name: &str) -> Self {
+        let what = match channel {
+            Channel::Message => RECEIVE,
+            Channel::Signal => WAIT_FOR,
+        };
+        Self {
+            what: format!("{what} \"{}\"", name.escape_debug()),
+            name: Some(name.to_owned()),
+            ..Self::default()
+        }
+    }
+
+    /// That a wait has taken what came.
+    pub(crate) fn received(operation: u64, number: u64) -> Self {
+        Self {
+            operation: Some(operation),
+            ..Self::called(&format!("taking of message #{number}"))
+        }
     }
 
     /// The drop of an operation that is open.
@@ -116,6 +142,18 @@ impl Side {
                 operation: Some(*operation),
                 ..Self::sleep()
             },
+            Decision::ReceiveStarted {
+                operation,
+                channel,
+                name,
+                ..
+            } => Self {
+                operation: Some(*operation),
+                ..Self::receive(*channel, name)
+            },
+            Decision::Received {
+                operation, number, ..
+            } => Self::received(*operation, *number),
             Decision::Recorded { source, .. } => Self::draw(source),
             Decision::Marker { id, version, .. } => Self {
                 name: Some(id.clone().into_owned()),

@@ -7,6 +7,7 @@
 //! would agree? The one with which most agrees is made, and where two agree as well, none is: then something else
 //! is asked for, which is all that is known for sure.
 
+use super::sides::{RECEIVE, WAIT_FOR};
 use super::{IncompatibleKind, Side};
 use crate::history::{CallSite, Unit};
 
@@ -143,7 +144,7 @@ impl Evidence {
         let comes_again = self
             .ahead
             .iter()
-            .any(|ahead| ahead.sure && ahead.what == asked.what);
+            .any(|ahead| ahead.sure && is(ahead.what, &asked.what));
         match (later.next(), later.next()) {
             // The code does not wait where it waited.
             (Some(side), None) if !asked.is_end() && !comes_again => Verdict {
@@ -158,7 +159,7 @@ impl Evidence {
 
     /// The history has something, and the code waits.
     fn not_asked(&self, recorded: &Side) -> Verdict {
-        let alike = |what: &str| what == recorded.what;
+        let alike = |what: &str| is(what, &recorded.what);
         let recorded_once = self.recorded.iter().filter(|s| alike(&s.what)).count() == 1;
         let mut ahead = self.ahead.iter().filter(|ahead| alike(ahead.what));
         match (ahead.next(), ahead.next()) {
@@ -182,7 +183,7 @@ impl Evidence {
         if recorded.is_end() || asked.is_end() {
             return Verdict::of(found);
         }
-        if let Some(other) = self.elsewhere.iter().find(|e| e.what == recorded.what) {
+        if let Some(other) = self.elsewhere.iter().find(|e| is(e.what, &recorded.what)) {
             return Verdict {
                 detail: Some(format!(
                     "`{}` stands in another branch, at {}: this code takes one that the history did not take",
@@ -271,14 +272,14 @@ impl Evidence {
     /// Whether the source comes more often to it than the history has it among these.
     fn comes_to_more(&self, what: &str, recorded: &[&Side]) -> bool {
         let ahead = self.ahead.iter();
-        let ahead = ahead.filter(|ahead| ahead.sure && ahead.what == what);
+        let ahead = ahead.filter(|ahead| ahead.sure && is(ahead.what, what));
         let recorded = recorded.iter().filter(|other| other.what == what);
         ahead.count() > recorded.count()
     }
 
     /// Whether the functions in which the code stands no longer have this anywhere.
     fn is_gone(&self, recorded: &Side) -> bool {
-        let is_it = |what: &&str| what.trim_end_matches('?') == recorded.what;
+        let is_it = |what: &&str| is(what.trim_end_matches('?'), &recorded.what);
         let mut mentioned = self.mentioned.iter().flat_map(|asks| asks.split('\n'));
         !self.mentioned.is_empty() && !mentioned.any(|what| is_it(&what))
     }
@@ -393,7 +394,7 @@ impl Evidence {
         let Some(recorded) = self.recorded.first() else {
             return 0;
         };
-        let is_it = |ahead: &Ahead| ahead.sure && ahead.what == recorded.what;
+        let is_it = |ahead: &Ahead| ahead.sure && is(ahead.what, &recorded.what);
         let Some(at) = self.ahead.iter().position(is_it) else {
             return 0;
         };
@@ -470,7 +471,7 @@ fn agreement(recorded: &[&Side], asked: &[&Side], mut ahead: &[Ahead]) -> u32 {
 /// before.
 fn find(ahead: &[Ahead], what: &str) -> Option<usize> {
     for (at, site) in ahead.iter().enumerate() {
-        if site.what == what {
+        if is(site.what, what) {
             return Some(at);
         }
         if site.sure && !site.guessed && !site.what.is_empty() {
@@ -480,12 +481,26 @@ fn find(ahead: &[Ahead], what: &str) -> Option<usize> {
     None
 }
 
+/// Whether what the source asks for is that. A wait for messages has its name in a constant, and the source does not
+/// tell what that is.
+fn is(source: &str, what: &str) -> bool {
+    let named = || what.strip_prefix(source)?.strip_prefix(" \"");
+    source == what || ([RECEIVE, WAIT_FOR].contains(&source) && named().is_some())
+}
+
 /// Whether it has no place of its own in the source that is known here.
 fn is_unseen(side: &Side) -> bool {
     side.is_end()
-        || ["drop", "marker ", "random draw", "uuid", "recorded value "]
-            .iter()
-            .any(|kind| side.what.starts_with(kind))
+        || [
+            "drop",
+            "taking of ",
+            "marker ",
+            "random draw",
+            "uuid",
+            "recorded value ",
+        ]
+        .iter()
+        .any(|kind| side.what.starts_with(kind))
 }
 
 fn without(sides: &[Side], at: usize) -> impl Iterator<Item = &Side> {

@@ -134,6 +134,11 @@ impl Core {
                     let detail = format!("it fires ~{operation}, which is the activity `{name}`");
                     return Err(state.damaged(detail));
                 }
+                (Some(Kind::Receive(_, name)), _) => {
+                    let detail =
+                        format!("it answers ~{operation}, which waits to be told \"{name}\"");
+                    return Err(state.damaged(detail));
+                }
                 (Some(Kind::Timer(_)), Resolution::Activity(_)) => {
                     let detail =
                         format!("it is the result of an activity, and ~{operation} is a timer");

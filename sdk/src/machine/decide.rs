@@ -18,7 +18,7 @@ use super::handle::Until;
 use super::state::{Kind, State};
 use super::step::{LogLine, Scheduled};
 use crate::ActivityOptions;
-use crate::history::{Decision, RecordSource};
+use crate::history::{Channel, Decision, RecordSource};
 use crate::incompatible::{IncompatibleKind, Side};
 use crate::prose::shorten;
 use crate::value::{EncodeError, Value};
@@ -241,8 +241,21 @@ impl Core {
         let Some(operation) = self.state.borrow_mut().close(number) else {
             return;
         };
-        // What has its result is not open; its result was in the history before it was dropped.
-        if operation.end.is_none() {
+        let is_open = match operation.kind {
+            // What it was to take is the next one's (S25): to have taken it would have been a decision.
+            Kind::Receive(Channel::Message, name) => {
+                self.give_back(number, name, operation.end);
+                true
+            }
+            Kind::Receive(Channel::Signal, name) => {
+                let state = &mut *self.state.borrow_mut();
+                state.inbox.forget(Channel::Signal, name, number);
+                operation.end.is_none()
+            }
+            // What has its result is not open; its result was in the history before it was dropped.
+            Kind::Activity(_) | Kind::Timer(_) => operation.end.is_none(),
+        };
+        if is_open {
             self.decide_drop(number, operation.kind);
         }
     }
@@ -267,6 +280,7 @@ impl Core {
                 state.abandoned.insert(number, name);
             }
             Kind::Timer(deadline) => state.made.stopped_timers.push((number, deadline)),
+            Kind::Receive(..) => {}
         }
         Some(())
     }

@@ -5,7 +5,8 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use super::core::Core;
-use super::state::Resolution;
+use super::state::{Arrived, Resolution};
+use crate::history::Channel;
 use crate::value::{DecodeError, EncodeError, Value};
 use crate::{ActivityOptions, Cx, Timestamp};
 
@@ -21,6 +22,15 @@ impl Handle {
     pub(crate) fn new(cx: &Cx) -> Self {
         Self {
             core: cx.core(),
+            number: None,
+            resolved: None,
+        }
+    }
+
+    /// One of the same run, for another operation.
+    pub(crate) fn another(&self) -> Self {
+        Self {
+            core: Rc::clone(&self.core),
             number: None,
             resolved: None,
         }
@@ -46,6 +56,43 @@ impl Handle {
 
     pub(crate) fn start_timer(&mut self, until: Until) {
         self.number = self.core.start_timer(until);
+    }
+
+    pub(crate) fn start_receive(&mut self, channel: Channel, name: &'static str) {
+        self.number = self.core.start_receive(channel, name);
+    }
+
+    /// As [`poll`](Self::poll), of a wait for a message or a signal.
+    pub(crate) fn poll_arrived(&mut self, context: &mut Context<'_>) -> Poll<Arrived> {
+        match self.poll(context) {
+            Poll::Ready(Resolution::Arrived(arrived)) => Poll::Ready(arrived),
+            Poll::Ready(_) => unreachable!("what resolves an operation is of its kind"),
+            Poll::Pending => Poll::Pending,
+        }
+    }
+
+    /// See [`Core::decide_received`].
+    pub(crate) fn decide_received(
+        &self,
+        number: u64,
+        problem: Option<String>,
+    ) -> Option<Option<String>> {
+        self.core.decide_received(self.number?, number, problem)
+    }
+
+    /// A message that the history has as one of the type does not decode any more.
+    pub(crate) fn undecodable_arrival<T>(
+        &self,
+        name: &str,
+        arrived: &Arrived,
+        error: &DecodeError,
+    ) -> Poll<T> {
+        let detail = format!(
+            "number {} of what it was sent, \"{name}\": {error}",
+            arrived.number
+        );
+        self.core.undecodable(arrived.event, detail);
+        Poll::Pending
     }
 
     /// # Panics

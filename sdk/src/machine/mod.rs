@@ -16,6 +16,7 @@ mod decide;
 mod fault;
 mod flag;
 mod handle;
+mod inbox;
 mod markers;
 #[cfg(feature = "testing")]
 mod pins;
@@ -35,7 +36,7 @@ pub(crate) use handle::{Handle, Until};
 pub(crate) use markers::MarkerCall;
 #[cfg(feature = "testing")]
 pub(crate) use pins::Pins;
-pub(crate) use state::Resolution;
+pub(crate) use state::{Arrived, Resolution};
 pub(crate) use tasks::TaskId;
 pub(crate) use trail::pending;
 pub(crate) use waits::{judged, may_poll, pass, wait};
@@ -49,7 +50,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use crate::cx::Lent;
-use crate::history::{ActivityFailure, Decision, Migrated, Observation, SEMANTICS, Started, Unit};
+use crate::history::{
+    ActivityFailure, Channel, Decision, Migrated, Observation, SEMANTICS, Started, Unit,
+};
 use crate::incompatible::IncompatibleKind;
 use crate::workflow::BodyFuture;
 use crate::{Blocked, Timestamp, WorkflowDefinition};
@@ -249,6 +252,20 @@ impl Machine {
         self.core.open_activities()
     }
 
+    /// What the run waits for that has not come: each name once, in their order. Of all else that it is told it
+    /// takes no notice now, so a driver may keep messages back until there is a wait for them, or something else to
+    /// tell (S25), and drop signals that are not among these (M54).
+    #[must_use]
+    pub fn awaited(&self) -> Vec<(Channel, &'static str)> {
+        self.core.awaited()
+    }
+
+    /// Whether the run waits for that, see [`awaited`](Self::awaited).
+    #[must_use]
+    pub fn awaits(&self, channel: Channel, name: &str) -> bool {
+        self.core.awaits(channel, name)
+    }
+
     /// About how many bytes it holds: the futures of the workflow and of what that spawned, the run's input,
     /// and what belongs to open operations. What the workflow's values have on the heap it cannot see.
     #[must_use]
@@ -280,6 +297,8 @@ impl Machine {
             Observation::TimerFired { operation } => {
                 self.core.resolve(operation, Resolution::Timer)?;
             }
+            Observation::MessageArrived(told) => self.core.arrive(Channel::Message, told)?,
+            Observation::SignalArrived(told) => self.core.arrive(Channel::Signal, told)?,
         }
         crate::allowed::leave_all();
         self.catch(|machine| {

@@ -9,12 +9,14 @@ use std::task::Waker;
 use rustc_hash::FxBuildHasher;
 
 use super::core::SITE;
+use super::inbox::Inbox;
 use super::markers::MarkerValue;
 use super::probe::Probe;
 use super::step::{LogLine, Scheduled};
 use super::waits::passed;
 use super::{ActivityEnd, MAX_COMMANDS, MAX_OPEN, MAX_POLLS, MAX_UNIT_BYTES};
-use crate::history::{CallSite, Decision, RecordSource};
+use crate::history::{CallSite, Channel, Decision, RecordSource};
+use crate::value::Value;
 use crate::workflow::{Graph, Site};
 use crate::{Blocked, Panicked, RunKey, Runaway, Timestamp};
 
@@ -23,6 +25,16 @@ use crate::{Blocked, Panicked, RunKey, Runaway, Timestamp};
 pub(crate) enum Resolution {
     Activity(ActivityEnd),
     Timer,
+    Arrived(Arrived),
+}
+
+/// A message or a signal, as the wait gets it that takes it.
+#[derive(Debug)]
+pub(crate) struct Arrived {
+    pub(crate) number: u64,
+    pub(crate) payload: Value,
+    /// The event that brought it.
+    pub(crate) event: u64,
 }
 
 /// What an operation came to, and the number of the event that said so.
@@ -47,6 +59,7 @@ pub(super) struct Operation {
 pub(super) enum Kind {
     Activity(&'static str),
     Timer(Timestamp),
+    Receive(Channel, &'static str),
 }
 
 /// What a live unit led to.
@@ -90,6 +103,8 @@ pub(super) struct State {
     pub(super) operations: HashMap<u64, Operation, FxBuildHasher>,
     /// Activities whose futures were dropped and whose results have not come.
     pub(super) abandoned: BTreeMap<u64, &'static str>,
+    /// Messages that no wait has taken, and the waits that have none.
+    pub(super) inbox: Inbox,
     /// What the generation has for the markers that were asked for.
     pub(super) markers: HashMap<&'static str, MarkerValue, FxBuildHasher>,
     /// In replay: the last marker that got version 0 in this unit, since the history has none.
@@ -127,6 +142,7 @@ impl State {
             next_operation: 1,
             operations: HashMap::default(),
             abandoned: BTreeMap::new(),
+            inbox: Inbox::default(),
             markers: HashMap::default(),
             unrecorded: None,
             #[cfg(feature = "testing")]
@@ -282,6 +298,7 @@ impl State {
         let markers = self.markers.capacity() * size_of::<(&str, MarkerValue)>();
         operations
             + markers
+            + self.inbox.memory()
             + self.abandoned.len() * size_of::<(u64, &str)>() * 2
             + self.started_by.len()
     }

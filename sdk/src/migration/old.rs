@@ -412,7 +412,10 @@ impl Known {
                 (operation, Some(Err(failure.clone())))
             }
             Observation::TimerFired { operation } => (operation, None),
-            Observation::Started(_) | Observation::Migrated(_) => return,
+            Observation::Started(_)
+            | Observation::MessageArrived(_)
+            | Observation::SignalArrived(_)
+            | Observation::Migrated(_) => return,
         };
         open.remove(operation);
         // What an earlier generation has left behind ends here too, and is not this one's.

@@ -131,9 +131,12 @@ fn bare(history: &History) -> History {
                 Decision::ActivityScheduled { site, .. }
                 | Decision::TimerStarted { site, .. }
                 | Decision::Recorded { site, .. }
+                | Decision::ReceiveStarted { site, .. }
                 | Decision::Marker { site, .. } => *site = None,
-                Decision::Dropped { .. } | Decision::Completed { .. } | Decision::Failed { .. } => {
-                }
+                Decision::Received { .. }
+                | Decision::Dropped { .. }
+                | Decision::Completed { .. }
+                | Decision::Failed { .. } => {}
             }
         }
     }

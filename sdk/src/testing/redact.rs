@@ -221,6 +221,9 @@ fn each_value(units: &mut [Unit], visit: &mut dyn FnMut(&str, &str, &mut Json)) 
                 | ActivityFailure::TooLarge { .. } => {}
             },
             Observation::TimerFired { .. } => {}
+            Observation::MessageArrived(told) | Observation::SignalArrived(told) => {
+                value(&told.name, "payload", &mut told.payload);
+            }
             Observation::Migrated(migrated) => {
                 if let Some(started) = &mut migrated.unstarted {
                     value(&started.workflow, "input", &mut started.input);
@@ -247,6 +250,8 @@ fn each_value(units: &mut [Unit], visit: &mut dyn FnMut(&str, &str, &mut Json)) 
                 Decision::Failed { error, .. } => value(&workflow, "error", error),
                 Decision::Recorded { .. }
                 | Decision::TimerStarted { .. }
+                | Decision::ReceiveStarted { .. }
+                | Decision::Received { .. }
                 | Decision::Marker { .. }
                 | Decision::Dropped { .. } => {}
             }

@@ -292,6 +292,8 @@ fn after(unit: &Unit) -> String {
         Observation::ActivityCompleted { operation, .. } => format!("completed ~{operation}"),
         Observation::ActivityFailed { operation, .. } => format!("failed ~{operation}"),
         Observation::TimerFired { operation } => format!("fired ~{operation}"),
+        Observation::MessageArrived(told) => format!("message {}", told.name.escape_debug()),
+        Observation::SignalArrived(told) => format!("signal {}", told.name.escape_debug()),
         Observation::Migrated(_) => "migrated".to_owned(),
     };
     format!("event {} ({what})", unit.number)

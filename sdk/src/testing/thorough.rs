@@ -49,11 +49,15 @@ fn kind(history: &History) -> u64 {
             Observation::ActivityCompleted { .. } => ("completed", "", 0),
             Observation::ActivityFailed { failure, .. } => (failure_kind(failure), "", 0),
             Observation::TimerFired { .. } => ("fired", "", 0),
+            Observation::MessageArrived(told) => ("message", &*told.name, 0),
+            Observation::SignalArrived(told) => ("signal", &*told.name, 0),
             Observation::Migrated(_) => ("migrated", "", 0),
         });
         kinds.extend(unit.decisions.iter().map(|decision| match decision {
             Decision::ActivityScheduled { name, .. } => ("activity", &**name, 0),
             Decision::TimerStarted { .. } => ("sleep", "", 0),
+            Decision::ReceiveStarted { name, .. } => ("receive", &**name, 0),
+            Decision::Received { invalid, .. } => ("took", "", invalid.is_some().into()),
             Decision::Recorded { source, .. } => match source {
                 RecordSource::Random => ("random", "", 0),
                 RecordSource::Uuid => ("uuid", "", 0),

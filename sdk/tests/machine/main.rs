@@ -23,6 +23,7 @@ mod markers;
 mod memory;
 mod payloads;
 mod random_worlds;
+mod receive;
 mod replay;
 mod retired;
 mod select;

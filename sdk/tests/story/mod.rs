@@ -16,7 +16,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use perennial::history::{
-    ActivityFailure, Decision, Observation, SEMANTICS, Started, Unit, encode_unit, render,
+    ActivityFailure, Decision, Observation, SEMANTICS, Started, Told, Unit, encode_unit, render,
 };
 use perennial::machine::{LogLine, Machine, Step};
 use perennial::value::Value;
@@ -144,6 +144,16 @@ impl Story {
         self.observe(Observation::ActivityFailed { operation, failure })
     }
 
+    /// A message comes in.
+    pub fn message(&mut self, number: u64, name: &str, payload: impl Serialize) -> &Step {
+        self.observe(Observation::MessageArrived(told(number, name, payload)))
+    }
+
+    /// A signal comes in.
+    pub fn signal(&mut self, number: u64, name: &str, payload: impl Serialize) -> &Step {
+        self.observe(Observation::SignalArrived(told(number, name, payload)))
+    }
+
     pub fn fire(&mut self, operation: u64) -> &Step {
         let timers = self.machine.timers();
         if let Some((_, deadline)) = timers.iter().find(|(number, _)| *number == operation) {
@@ -239,6 +249,15 @@ pub fn started<W: Workflow>(input: impl Serialize) -> Observation {
         version: None,
         migrated_from: None,
     })
+}
+
+pub fn told(number: u64, name: &str, payload: impl Serialize) -> Told {
+    Told {
+        number,
+        name: name.to_owned(),
+        payload: Value::encode(&payload).unwrap(),
+        key: None,
+    }
 }
 
 pub fn completed(operation: u64, result: impl Serialize) -> Observation {

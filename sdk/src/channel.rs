@@ -1,0 +1,138 @@
+//! Typed names: what a run can be told, declared once and shared by who sends and who waits.
+//!
+//! | name | reaches | is kept |
+//! |---|---|---|
+//! | [`Message`] | one run; one wait of that run takes it, first in first out per name | until it is taken |
+//! | [`Signal`] | all waits of that name that the run has when it arrives | not at all |
+
+use std::fmt;
+use std::marker::PhantomData;
+
+/// The longest name, in bytes.
+pub const MAX_CHANNEL_NAME: usize = 128;
+
+/// The name of messages to a run, and their type. A message is kept until the run takes it, before or after the run
+/// waits for it, exactly once, first in first out per name (S25).
+///
+/// ```
+/// use perennial::prelude::*;
+///
+/// const APPROVAL: Message<bool> = Message::new("approval");
+///
+/// #[workflow]
+/// async fn purchase(cx: &Cx, cents: u64) -> Result<bool, Error> {
+///     Ok(cx.receive(APPROVAL).await?)
+/// }
+/// # fn main() { assert_eq!(APPROVAL.name(), "approval"); }
+/// ```
+///
+/// A name has 1 to [`MAX_CHANNEL_NAME`] characters of `A-Z a-z 0-9 . _ : -`; another one does not compile where it
+/// is a `const`:
+///
+/// ```compile_fail
+/// const APPROVAL: perennial::Message<bool> = perennial::Message::new("approval of a purchase");
+/// # fn main() { APPROVAL.name(); }
+/// ```
+pub struct Message<T> {
+    name: &'static str,
+    data: PhantomData<fn(T) -> T>,
+}
+
+/// The name of signals to a run, and their type. A signal reaches whoever waits for it at that moment, all of them,
+/// and is dropped where nobody does (M54). What must not be missed is a [`Message`].
+pub struct Signal<T> {
+    name: &'static str,
+    data: PhantomData<fn(T) -> T>,
+}
+
+macro_rules! name {
+    ($kind:ident, $text:literal) => {
+        impl<T> $kind<T> {
+            /// The name under which runs know it.
+            ///
+            /// # Panics
+            ///
+            /// When that is no name; at compile time where it is a `const`.
+            #[must_use]
+            #[track_caller]
+            pub const fn new(name: &'static str) -> Self {
+                check(name);
+                Self {
+                    name,
+                    data: PhantomData,
+                }
+            }
+
+            /// The name.
+            #[must_use]
+            pub const fn name(&self) -> &'static str {
+                self.name
+            }
+        }
+
+        impl<T> Clone for $kind<T> {
+            fn clone(&self) -> Self {
+                *self
+            }
+        }
+
+        impl<T> Copy for $kind<T> {}
+
+        impl<T> fmt::Debug for $kind<T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_tuple($text).field(&self.name).finish()
+            }
+        }
+    };
+}
+
+name!(Message, "Message");
+name!(Signal, "Signal");
+
+#[track_caller]
+const fn check(name: &str) {
+    assert!(
+        is_channel_name(name),
+        "a name of messages or signals has 1 to 128 characters of A-Z a-z 0-9 . _ : -"
+    );
+}
+
+/// Whether it can be the name of messages or signals.
+#[must_use]
+pub const fn is_channel_name(name: &str) -> bool {
+    let bytes = name.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        let known =
+            bytes[at].is_ascii_alphanumeric() || matches!(bytes[at], b'.' | b'_' | b':' | b'-');
+        if !known {
+            return false;
+        }
+        at += 1;
+    }
+    !bytes.is_empty() && bytes.len() <= MAX_CHANNEL_NAME
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_stand_in_shells_and_urls_as_they_are() {
+        assert!(
+            is_channel_name("approval")
+                && is_channel_name("a.B_9:-")
+                && is_channel_name(&"n".repeat(128))
+        );
+        assert!(
+            !is_channel_name("")
+                && !is_channel_name("a b")
+                && !is_channel_name("ä")
+                && !is_channel_name(&"n".repeat(129))
+        );
+        assert_eq!(
+            format!("{:?}", Signal::<u64>::new("refresh")),
+            "Signal(\"refresh\")"
+        );
+    }
+}
