@@ -8,9 +8,9 @@ use perennial::history::Unit;
 use perennial::{Namespace, RunKey, Timestamp};
 use perennial_runtime::Profile;
 use perennial_runtime::store::{
-    Ack, AttemptRecord, Commit, Create, Created, Deliver, DueTimer, FinishedRun, Head, ListQuery,
-    Loaded, Migrate, Owner, Page, ProgramRecord, Progress, Purge, Remains, Restore, Store,
-    StoreError,
+    Ack, AttemptRecord, Commit, Create, Created, Deliver, Delivered, DueTimer, FinishedRun, Head,
+    ListQuery, Loaded, Migrate, Owner, Page, ProgramRecord, Progress, Purge, Remains, Restore,
+    Store, StoreError,
 };
 
 // ANCHOR: store
@@ -91,7 +91,7 @@ impl<S: Store> Store for Queued<S> {
         self.write(ack, |store, ack| store.create(create, ack));
     }
 
-    fn deliver(&self, deliver: Deliver, ack: Ack<u64>) {
+    fn deliver(&self, deliver: Deliver, ack: Ack<Delivered>) {
         self.write(ack, |store, ack| store.deliver(deliver, ack));
     }
 

@@ -13,6 +13,7 @@ use perennial::{ActivityOptions, Incompatible, Namespace, RunId, RunKey, Timesta
 use serde::{Deserialize, Serialize};
 
 use super::StoreError;
+use super::inbox::{Awaited, Delivered, Inbox, SendKey};
 use super::migrate::Migrate;
 use super::program::ProgramRecord;
 use super::purge::{FinishedRun, Progress, Purge, Purged, Remains};
@@ -69,8 +70,11 @@ pub trait Store: Send + Sync + fmt::Debug + 'static {
     fn at_rest(&self) {}
 
     /// Puts an observation into a run's queue and answers with its arrival number. Anybody may; it never
-    /// touches the history. Refused when the run is unknown or finished.
-    fn deliver(&self, deliver: Deliver, ack: Ack<u64>);
+    /// touches the history. What was delivered before under the same [key](Deliver::key) is not delivered again,
+    /// whatever has become of the run since (M18). Refused when the run is unknown or finished, when it has too
+    /// many messages that it has not taken, or signals in its queue, and when the key was used for something else
+    /// or is older than what the run knows (S26).
+    fn deliver(&self, deliver: Deliver, ack: Ack<Delivered>);
 
     /// Makes `owner` the owner of the run under a new fence, and answers with the head.
     fn claim(&self, run: RunKey, owner: Owner, ack: Ack<Head>);
@@ -237,6 +241,8 @@ pub struct Head {
     pub stamp: Timestamp,
     /// The number that its next operation gets.
     pub next_operation: u64,
+    /// What it is told from outside.
+    pub inbox: Inbox,
     /// When the generation was made.
     pub created: Timestamp,
     /// When the generation ended.
@@ -325,8 +331,13 @@ pub struct Changes {
     pub units: Vec<Unit>,
     /// Arrival numbers of queue rows that these units took.
     pub taken: Vec<u64>,
-    /// Observations that the run's own queue gets.
+    /// How many of those are signals that nobody waited for: no unit has taken them.
+    pub dropped_signals: u64,
+    /// Observations that the run's own queue gets. [`Told::number`](perennial::history::Told::number) is the
+    /// store's to fill in.
     pub enqueue: Vec<Observation>,
+    /// What the run waits to be told from now on; `None`: as before.
+    pub awaited: Option<Awaited>,
     /// Tasks.
     pub tasks: Vec<TaskChange>,
     /// Timers.
@@ -354,6 +365,8 @@ pub struct Deliver {
     pub at: Timestamp,
     /// Tasks that this settles.
     pub tasks: Vec<TaskChange>,
+    /// By what the run knows it again, where the sender may repeat it.
+    pub key: Option<SendKey>,
 }
 
 /// An activity that has to run: kept from the commit that schedules it to the one that takes its result.

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use perennial::value::Digest;
 use perennial::wire::RecordError;
 use perennial::{RunKey, Timestamp};
 
@@ -118,6 +119,35 @@ pub enum Refusal {
         /// The run.
         run: RunKey,
     },
+    /// The run has too many messages that it has not taken, or signals in its queue (M12).
+    InboxFull {
+        /// The run.
+        run: RunKey,
+        /// How many there may be.
+        limit: u64,
+    },
+    /// The key was used for something else (M15).
+    KeyConflict {
+        /// The run.
+        run: RunKey,
+        /// The key.
+        key: String,
+        /// The name of what it was used for.
+        name: String,
+        /// The digest of that.
+        known: Digest,
+        /// The digest of what is sent now.
+        given: Digest,
+    },
+    /// The key is older than what the run knows, so that it cannot tell whether it was used (S26).
+    KeyTooOld {
+        /// The run.
+        run: RunKey,
+        /// The key.
+        key: String,
+        /// When the sender first sent it.
+        at: Timestamp,
+    },
     /// What is to be restored contradicts itself.
     Inconsistent {
         /// The run.
@@ -163,6 +193,28 @@ impl fmt::Display for Refusal {
             Self::Restoring { run } => write!(
                 f,
                 "a restore of run {run} has begun and not ended; it has to be ended or given up first"
+            ),
+            Self::InboxFull { run, limit } => write!(
+                f,
+                "run {run} has {limit} messages or signals that it has not taken, and takes no more until it has"
+            ),
+            Self::KeyConflict {
+                run,
+                key,
+                name,
+                known,
+                given,
+            } => write!(
+                f,
+                "the idempotency key \"{}\" of run {run} stands for another send, of \"{}\" (digest {known}, this \
+                 one's is {given})",
+                key.escape_debug(),
+                name.escape_debug()
+            ),
+            Self::KeyTooOld { run, key, at } => write!(
+                f,
+                "the idempotency key \"{}\" was first used at {at}, and run {run} does not know keys that old any more",
+                key.escape_debug()
             ),
             Self::Inconsistent { run, problem } => write!(
                 f,

@@ -16,6 +16,7 @@ pub mod conformance;
 mod contract;
 mod error;
 pub mod export;
+mod inbox;
 mod memory;
 mod migrate;
 mod program;
@@ -32,6 +33,10 @@ pub use contract::{
     Task, TaskChange, TimerChange,
 };
 pub use error::{Refusal, StoreError};
+pub use inbox::{
+    Awaited, Delivered, Inbox, KEY_WINDOW, KeyRecord, MAX_AWAITED, MAX_INBOX, MAX_KEY_BYTES,
+    MAX_KEYS, SendKey,
+};
 pub use memory::MemoryStore;
 pub use migrate::Migrate;
 pub use program::{MAX_PROGRAMS, ProgramRecord};

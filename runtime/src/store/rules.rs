@@ -1,14 +1,15 @@
 //! What every store decides alike: which writes are refused, what they make of a head, and which units
 //! belong on a page. Nothing here stores anything.
 
-use perennial::history::{Observation, Unit, encode_unit};
+use perennial::history::{Channel, Decision, Observation, Unit, encode_unit};
 use perennial::value::MAX_VALUE_BYTES;
 use perennial::{RunId, RunKey};
 
 use super::contract::{
-    AttemptOutcome, AttemptRecord, BlockedChange, BlockedRecord, Changes, Commit, Create, Deliver,
-    Fence, Head, ListQuery, Loaded, Owner, Queued, Status, Task, TaskChange,
+    AttemptOutcome, AttemptRecord, BlockedChange, BlockedRecord, Changes, Commit, Create, Fence,
+    Head, ListQuery, Loaded, Owner, Queued, Status, Task, TaskChange,
 };
+use super::inbox::{Awaited, Inbox, told};
 use super::purge::Purged;
 use super::{Refusal, StoreError};
 
@@ -64,6 +65,12 @@ pub(super) fn create(existing: Option<&Head>, create: &Create) -> Result<Creatio
         arrivals: follows.map_or(0, |head| head.arrivals),
         stamp,
         next_operation: follows.map_or(1, |head| head.next_operation),
+        // What an earlier generation has left unread is not this one's (M43).
+        inbox: follows.map_or_else(Inbox::default, |head| Inbox {
+            keys: head.inbox.keys,
+            keys_after: head.arrivals,
+            ..Inbox::default()
+        }),
         created: stamp,
         finished: None,
         // Records of the generation before say nothing about the history that begins here.
@@ -111,25 +118,6 @@ pub(super) fn commit(head: Option<&Head>, commit: &Commit) -> Result<Resolved, S
     advance(&commit.run, head.clone(), &commit.changes)
 }
 
-/// The stamp of a row is `max(at, the run's last stamp)` (S2).
-pub(super) fn deliver(head: Option<&Head>, deliver: &Deliver) -> Result<Resolved, StoreError> {
-    check_tasks(&deliver.tasks)?;
-    let head = head.ok_or_else(|| {
-        StoreError::Refused(Refusal::NoRun {
-            run: deliver.run.clone(),
-        })
-    })?;
-    if head.status.is_finished() {
-        return Err(StoreError::Refused(Refusal::Finished {
-            run: deliver.run.clone(),
-        }));
-    }
-    let mut head = head.clone();
-    head.stamp = head.stamp.max(deliver.at);
-    let rows = vec![enqueue(&mut head, &deliver.observation)];
-    Ok(Resolved { head, rows })
-}
-
 pub(super) fn claim(run: &RunKey, head: Option<&Head>, owner: Owner) -> Result<Head, StoreError> {
     let mut head = head
         .ok_or_else(|| StoreError::Refused(Refusal::NoRun { run: run.clone() }))?
@@ -153,18 +141,33 @@ fn advance(run: &RunKey, mut head: Head, changes: &Changes) -> Result<Resolved, 
         }
         head.sequence = unit.last();
         head.stamp = head.stamp.max(unit.at);
+        count(&mut head, unit);
     }
     let rows = changes
         .enqueue
         .iter()
         .map(|observation| enqueue(&mut head, observation))
-        .collect();
+        .collect::<Vec<_>>();
+    for row in &rows {
+        match told(&row.observation) {
+            Some((Channel::Message, _)) => head.inbox.messages += 1,
+            Some((Channel::Signal, _)) => head.inbox.signals += 1,
+            None => {}
+        }
+    }
+    head.inbox.signals = head.inbox.signals.saturating_sub(changes.dropped_signals);
+    if let Some(awaited) = &changes.awaited {
+        head.inbox.awaited = awaited.clone();
+    }
     if let Some(next) = changes.next_operation {
         head.next_operation = next;
     }
     if let Some(status) = changes.status {
         head.status = status;
         head.finished = status.is_finished().then_some(head.stamp);
+        if status.is_finished() {
+            head.inbox.awaited = Awaited::default();
+        }
     }
     match &changes.blocked {
         Some(BlockedChange::Put(_)) => head.blocked = true,
@@ -174,12 +177,33 @@ fn advance(run: &RunKey, mut head: Head, changes: &Changes) -> Result<Resolved, 
     Ok(Resolved { head, rows })
 }
 
-fn enqueue(head: &mut Head, observation: &Observation) -> Queued {
+/// Messages that a unit has taken, and the signal that it has told the run.
+fn count(head: &mut Head, unit: &Unit) {
+    if let Observation::SignalArrived(_) = unit.observation {
+        head.inbox.signals = head.inbox.signals.saturating_sub(1);
+    }
+    let taken = unit.decisions.iter().filter(|decision| {
+        matches!(
+            decision,
+            Decision::Received {
+                channel: Channel::Message,
+                ..
+            }
+        )
+    });
+    head.inbox.messages = head.inbox.messages.saturating_sub(taken.count() as u64);
+}
+
+pub(super) fn enqueue(head: &mut Head, observation: &Observation) -> Queued {
     head.arrivals += 1;
+    let mut observation = observation.clone();
+    if let Observation::MessageArrived(told) | Observation::SignalArrived(told) = &mut observation {
+        told.number = head.arrivals;
+    }
     Queued {
         arrival: head.arrivals,
         at: head.stamp,
-        observation: observation.clone(),
+        observation,
     }
 }
 
@@ -251,7 +275,7 @@ fn check_blocked(record: &BlockedRecord) -> Result<(), StoreError> {
     )
 }
 
-fn check_tasks(tasks: &[TaskChange]) -> Result<(), StoreError> {
+pub(super) fn check_tasks(tasks: &[TaskChange]) -> Result<(), StoreError> {
     for change in tasks {
         if let TaskChange::Put(task) = change {
             check_task(task)?;

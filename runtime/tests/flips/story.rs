@@ -196,11 +196,12 @@ impl Story {
             },
             at: at(2),
             tasks: Vec::new(),
+            key: None,
         };
         let arrival = wait(|ack| self.store.deliver(deliver.clone(), ack)).unwrap();
         let same = wait(|ack| self.model.deliver(deliver, ack)).unwrap();
         assert_eq!(arrival, same);
-        self.runs.get_mut(run).unwrap().rows.push(arrival);
+        self.runs.get_mut(run).unwrap().rows.push(arrival.arrival);
     }
 
     fn commit(&mut self, run: &RunKey) {

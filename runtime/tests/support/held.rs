@@ -8,9 +8,9 @@ use perennial::history::Unit;
 use perennial::{Namespace, RunKey, Timestamp};
 use perennial_runtime::Profile;
 use perennial_runtime::store::{
-    Ack, AttemptRecord, Commit, Create, Created, Deliver, DueTimer, FinishedRun, Head, ListQuery,
-    Loaded, MemoryStore, Migrate, Owner, Page, ProgramRecord, Progress, Purge, Remains, Restore,
-    Store, StoreError,
+    Ack, AttemptRecord, Commit, Create, Created, Deliver, Delivered, DueTimer, FinishedRun, Head,
+    ListQuery, Loaded, MemoryStore, Migrate, Owner, Page, ProgramRecord, Progress, Purge, Remains,
+    Restore, Store, StoreError,
 };
 use tokio::sync::Semaphore;
 
@@ -133,7 +133,7 @@ impl Store for Shared {
     fn commit(&self, commit: Commit, ack: Ack<()>) {
         self.write(ack, |store, ack| store.commit(commit, ack));
     }
-    fn deliver(&self, deliver: Deliver, ack: Ack<u64>) {
+    fn deliver(&self, deliver: Deliver, ack: Ack<Delivered>) {
         self.0.inner.deliver(deliver, ack);
     }
     fn claim(&self, run: RunKey, owner: Owner, ack: Ack<Head>) {

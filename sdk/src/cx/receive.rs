@@ -133,7 +133,7 @@ impl<T: Data> Future for Receive<T> {
         let decoded = T::from_value(payload);
         let problem = decoded.as_ref().err().map(ToString::to_string);
         // After a difference nothing goes on.
-        let Some(recorded) = self.handle.decide_received(*number, problem) else {
+        let Some(recorded) = self.handle.decide_received(channel, *number, problem) else {
             return Poll::Pending;
         };
         match (recorded, decoded) {

@@ -88,6 +88,13 @@ fn observation(fields: &mut FieldWriter<'_>, observation: &Observation) {
     }
 }
 
+fn channel_number(channel: Channel) -> u64 {
+    match channel {
+        Channel::Message => 1,
+        Channel::Signal => 2,
+    }
+}
+
 fn write_told(f: &mut FieldWriter<'_>, told: &Told) {
     let Told {
         number,
@@ -174,22 +181,18 @@ fn decision(fields: &mut FieldWriter<'_>, decision: &Decision) {
         } => fields.nested(kind::RECEIVE_STARTED, |f| {
             f.number(1, *operation);
             f.text(2, name);
-            f.number(
-                3,
-                match channel {
-                    Channel::Message => 1,
-                    Channel::Signal => 2,
-                },
-            );
+            f.number(3, channel_number(*channel));
             write_site(f, 4, site.as_ref());
         }),
         Decision::Received {
             operation,
+            channel,
             number,
             invalid,
         } => fields.nested(kind::RECEIVED, |f| {
             f.number(1, *operation);
             f.number(2, *number);
+            f.number(4, channel_number(*channel));
             if let Some(problem) = invalid {
                 f.text(3, problem);
             }
@@ -312,6 +315,14 @@ impl<'a> Parts<'a> {
             .transpose()
     }
 
+    fn channel(&self, field: usize) -> Result<Channel, RecordError> {
+        match self.number(field, "channel")? {
+            1 => Ok(Channel::Message),
+            2 => Ok(Channel::Signal),
+            _ => Err(RecordError::Malformed { field: "channel" }),
+        }
+    }
+
     fn told(&self) -> Result<Told, RecordError> {
         Ok(Told {
             number: self.number(1, "number")?,
@@ -421,15 +432,12 @@ fn read_decision(event: u32, content: Content<'_>) -> Result<Decision, RecordErr
         kind::RECEIVE_STARTED => Decision::ReceiveStarted {
             operation: parts.number(1, "operation")?,
             name: parts.text(2, "name")?.to_owned().into(),
-            channel: match parts.number(3, "channel")? {
-                1 => Channel::Message,
-                2 => Channel::Signal,
-                _ => return Err(RecordError::Malformed { field: "channel" }),
-            },
+            channel: parts.channel(3)?,
             site: parts.site(4)?,
         },
         kind::RECEIVED => Decision::Received {
             operation: parts.number(1, "operation")?,
+            channel: parts.channel(4)?,
             number: parts.number(2, "number")?,
             invalid: parts.optional_text(3, "invalid")?,
         },

@@ -288,6 +288,8 @@ pub enum Decision {
     Received {
         /// The operation's number.
         operation: u64,
+        /// What it is.
+        channel: Channel,
         /// The number of what it took: [`Told::number`].
         number: u64,
         /// Why that is not of the type that the code waits for, if it is not (M37).

@@ -246,6 +246,7 @@ impl Text {
                 operation,
                 number,
                 invalid,
+                ..
             } => {
                 let took = format!("  took       {}", self.operation(*operation));
                 let line = Line::new(match self.options.unnumbered {

@@ -92,10 +92,14 @@ impl Side {
     }
 
     /// That a wait has taken what came.
-    pub(crate) fn received(operation: u64, number: u64) -> Self {
+    pub(crate) fn received(channel: Channel, operation: u64, number: u64) -> Self {
+        let what = match channel {
+            Channel::Message => "message",
+            Channel::Signal => "signal",
+        };
         Self {
             operation: Some(operation),
-            ..Self::called(&format!("taking of message #{number}"))
+            ..Self::called(&format!("taking of {what} #{number}"))
         }
     }
 
@@ -152,8 +156,11 @@ impl Side {
                 ..Self::receive(*channel, name)
             },
             Decision::Received {
-                operation, number, ..
-            } => Self::received(*operation, *number),
+                operation,
+                channel,
+                number,
+                ..
+            } => Self::received(*channel, *operation, *number),
             Decision::Recorded { source, .. } => Self::draw(source),
             Decision::Marker { id, version, .. } => Self {
                 name: Some(id.clone().into_owned()),

@@ -74,10 +74,12 @@ impl Handle {
     /// See [`Core::decide_received`].
     pub(crate) fn decide_received(
         &self,
+        channel: Channel,
         number: u64,
         problem: Option<String>,
     ) -> Option<Option<String>> {
-        self.core.decide_received(self.number?, number, problem)
+        self.core
+            .decide_received(channel, self.number?, number, problem)
     }
 
     /// A message that the history has as one of the type does not decode any more.

@@ -216,13 +216,14 @@ impl Core {
     /// about that, since a later type may be able to read what an earlier one could not (M37).
     pub(super) fn decide_received(
         &self,
+        channel: Channel,
         operation: u64,
         number: u64,
         problem: Option<String>,
     ) -> Option<Option<String>> {
         let state = &mut *self.deciding()?;
         if state.may_decide().is_none() {
-            state.note(Side::received(operation, number));
+            state.note(Side::received(channel, operation, number));
             return None;
         }
         let invalid = match state.next_expected() {
@@ -230,6 +231,7 @@ impl Core {
                 let invalid = problem.map(|text| shorten(text, MAX_PROBLEM));
                 state.push(Decision::Received {
                     operation,
+                    channel,
                     number,
                     invalid: invalid.clone(),
                 });
@@ -237,11 +239,12 @@ impl Core {
             }
             Some(Some(Decision::Received {
                 operation: o,
+                channel: c,
                 number: n,
                 invalid,
-            })) if o == operation && n == number => invalid,
+            })) if o == operation && c == channel && n == number => invalid,
             Some(recorded) => {
-                let asked = Side::received(operation, number);
+                let asked = Side::received(channel, operation, number);
                 return state.refuse(IncompatibleKind::Changed, recorded.as_ref(), asked);
             }
         };

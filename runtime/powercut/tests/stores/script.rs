@@ -106,6 +106,7 @@ impl Script {
                     },
                     at: Timestamp::from_millis(step),
                     tasks: Vec::new(),
+                    key: None,
                 }))
             }
             step => self.commit(step),

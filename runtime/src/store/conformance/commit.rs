@@ -37,7 +37,9 @@ pub fn a_commit_changes_all_that_it_says(factory: Factory<'_>) {
     run.commit(Changes {
         units: units.clone(),
         taken: vec![1],
+        dropped_signals: 0,
         enqueue: vec![completed(4, value(10))],
+        awaited: None,
         tasks: vec![put(3), put(4)],
         timers: vec![TimerChange::Put {
             operation: 5,

@@ -36,6 +36,7 @@ pub fn a_run_is_made_once(factory: Factory<'_>) {
         blocked: false,
         purged: None,
         kept_from: 1,
+        inbox: Default::default(),
         migrated_to: None,
     };
     assert_eq!(head, expected);

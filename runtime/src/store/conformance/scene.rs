@@ -99,7 +99,7 @@ impl Scene {
     pub(super) fn deliver(&self, deliver: Deliver) -> Result<u64, StoreError> {
         let (ack, answer) = ack();
         self.store.deliver(deliver, ack);
-        answer.wait()
+        answer.wait().map(|delivered| delivered.arrival)
     }
 
     pub(super) fn claim(&self, run: &RunKey, owner: Owner) -> Result<Head, StoreError> {
@@ -316,6 +316,7 @@ pub(super) fn deliver(key: &RunKey, operation: u64, at: Timestamp) -> Deliver {
         observation: completed(operation, Value::null()),
         at,
         tasks: Vec::new(),
+        key: None,
     }
 }
 

@@ -247,6 +247,8 @@ struct HeadFields {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     purged: Option<Purged>,
     kept_from: u64,
+    #[serde(skip)]
+    inbox: crate::store::Inbox,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     migrated_to: Option<perennial::RunId>,
 }

@@ -7,9 +7,10 @@ use perennial::{RunKey, Timestamp};
 
 use crate::store::acks::Answer;
 use crate::store::contract::{
-    AttemptRecord, BlockedChange, BlockedRecord, Changes, Created, DueTimer, Head, Loaded, Queued,
-    Task, TaskChange, TimerChange,
+    AttemptRecord, BlockedChange, BlockedRecord, Changes, Created, Deliver, DueTimer, Head, Loaded,
+    Queued, Task, TaskChange, TimerChange,
 };
+use crate::store::inbox::{self, Delivered, Delivery, KeyRecord};
 use crate::store::migrate::{self, Migrate, Migration};
 use crate::store::program::{self, ProgramRecord};
 use crate::store::purge::{self, FinishedRun, Keep, Progress, Purge, Remains};
@@ -37,6 +38,9 @@ pub(super) struct Run {
     pub(super) timers: BTreeMap<u64, Timestamp>,
     pub(super) queue: BTreeMap<u64, Queued>,
     pub(super) blocked: BTreeMap<String, BlockedRecord>,
+    /// Sends that it knows, by their keys, and the keys by their arrival numbers.
+    pub(super) keys: BTreeMap<String, KeyRecord>,
+    pub(super) arrivals: BTreeMap<u64, String>,
 }
 
 impl Run {
@@ -48,6 +52,8 @@ impl Run {
             timers: BTreeMap::new(),
             queue: BTreeMap::new(),
             blocked: BTreeMap::new(),
+            keys: BTreeMap::new(),
+            arrivals: BTreeMap::new(),
         }
     }
 
@@ -58,12 +64,29 @@ impl Run {
             .filter(|_| generation >= self.head.kept_from)
     }
 
+    fn know_key(&mut self, record: KeyRecord) {
+        self.arrivals.insert(record.arrival, record.key.clone());
+        if let Some(old) = self.keys.insert(record.key.clone(), record) {
+            self.arrivals.remove(&old.arrival);
+        }
+    }
+
+    fn forget_key(&mut self, record: &KeyRecord) {
+        self.arrivals.remove(&record.arrival);
+        let is_it = |known: &KeyRecord| known.arrival == record.arrival;
+        if self.keys.get(&record.key).is_some_and(is_it) {
+            self.keys.remove(&record.key);
+        }
+    }
+
     /// Takes at most so many things away, and says whether there are more.
     fn take(&mut self, limit: usize) -> Progress {
         let mut left = limit.max(1);
         take_some(&mut self.queue, &mut left);
         take_some(&mut self.blocked, &mut left);
-        if !(self.queue.is_empty() && self.blocked.is_empty()) {
+        take_some(&mut self.keys, &mut left);
+        self.arrivals.clear();
+        if !(self.queue.is_empty() && self.blocked.is_empty() && self.keys.is_empty()) {
             return Progress::More;
         }
         while let Some(mut last) = self.generations.last_entry() {
@@ -177,6 +200,41 @@ impl Kept {
 }
 
 impl Kept {
+    pub(super) fn deliver(&mut self, deliver: Deliver) -> Result<Delivered, StoreError> {
+        let run = self.runs.get(&deliver.run);
+        let known = run.and_then(|run| run.keys.get(&deliver.key.as_ref()?.key));
+        let oldest = run.map(|run| run.arrivals.values().take(inbox::MOST_EVICTED));
+        let oldest = oldest.into_iter().flatten();
+        let oldest = oldest.filter_map(|key| run?.keys.get(key).cloned());
+        let oldest: Vec<_> = oldest.collect();
+        let head = self.head(&deliver.run);
+        let (resolved, delivered, key, evicted) =
+            match inbox::deliver(head, known, &oldest, &deliver)? {
+                Delivery::Known(delivered) => return Ok(delivered),
+                Delivery::New {
+                    resolved,
+                    delivered,
+                    key,
+                    evicted,
+                } => (resolved, delivered, key, evicted),
+            };
+        check_records(&resolved, &Changes::default())?;
+        let changes = Changes {
+            tasks: deliver.tasks,
+            ..Changes::default()
+        };
+        self.apply(&deliver.run, resolved, changes);
+        if let Some(run) = self.runs.get_mut(&deliver.run) {
+            for old in &evicted {
+                run.forget_key(old);
+            }
+            if let Some(key) = key {
+                run.know_key(key);
+            }
+        }
+        Ok(delivered)
+    }
+
     pub(super) fn migrate(&mut self, migrate: Migrate) -> Result<Created, StoreError> {
         let (old, new) = (&migrate.end.run, migrate.new_run());
         let resolved = migrate::migrate(self.head(old), self.head(&new), &migrate)?;

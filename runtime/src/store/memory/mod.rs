@@ -11,9 +11,10 @@ use perennial::{Namespace, RunId, RunKey, Timestamp};
 
 use super::acks::{answer, deliver};
 use super::contract::{
-    Ack, AttemptRecord, BlockedRecord, Changes, Commit, Create, Created, Deliver, DueTimer, Head,
-    ListQuery, Loaded, Owner, Page, Store,
+    Ack, AttemptRecord, BlockedRecord, Commit, Create, Created, Deliver, DueTimer, Head, ListQuery,
+    Loaded, Owner, Page, Store,
 };
+use super::inbox::{Delivered, told};
 use super::migrate::Migrate;
 use super::program::ProgramRecord;
 use super::purge::{FinishedRun, Progress, Purge, Remains};
@@ -154,6 +155,7 @@ impl Store for MemoryStore {
                     // What an interrupted purge had not come to is not the next generation's.
                     run.queue.clear();
                 }
+                run.queue.retain(|_, row| told(&row.observation).is_none());
             }
             let head = resolved.head.clone();
             kept.apply(&create.run, resolved, create.changes);
@@ -170,21 +172,8 @@ impl Store for MemoryStore {
         });
     }
 
-    fn deliver(&self, deliver: Deliver, ack: Ack<u64>) {
-        self.write(ack, |kept| {
-            let resolved = rules::deliver(kept.head(&deliver.run), &deliver)?;
-            check_records(&resolved, &Changes::default())?;
-            let arrival = resolved.head.arrivals;
-            kept.apply(
-                &deliver.run,
-                resolved,
-                Changes {
-                    tasks: deliver.tasks,
-                    ..Changes::default()
-                },
-            );
-            Ok(arrival)
-        });
+    fn deliver(&self, deliver: Deliver, ack: Ack<Delivered>) {
+        self.write(ack, |kept| kept.deliver(deliver));
     }
 
     fn claim(&self, run: RunKey, owner: Owner, ack: Ack<Head>) {

@@ -87,6 +87,7 @@ use super::contract::{
     Ack, AttemptRecord, BlockedRecord, Commit, Create, Created, Deliver, DueTimer, Head, ListQuery,
     Loaded, Owner, Page, Store,
 };
+use super::inbox::Delivered;
 use super::migrate::Migrate;
 use super::program::ProgramRecord;
 use super::purge::{FinishedRun, Progress, Purge, Remains};
@@ -356,7 +357,7 @@ impl Store for SledStore {
         self.line.tidy();
     }
 
-    fn deliver(&self, deliver: Deliver, ack: Ack<u64>) {
+    fn deliver(&self, deliver: Deliver, ack: Ack<Delivered>) {
         self.hand_over(Write::Deliver(Box::new(deliver), ack));
     }
 

@@ -15,6 +15,7 @@ use super::writer::{Drain, Resolution, Writer};
 use crate::store::contract::{
     BlockedChange, Changes, Commit, Create, Created, Deliver, Head, Owner,
 };
+use crate::store::inbox::{self, Delivered, Delivery};
 use crate::store::purge::remains;
 use crate::store::rules::{self, Creation, Resolved};
 use crate::store::{Refusal, StoreError};
@@ -83,15 +84,22 @@ impl Writer {
         &mut self,
         drain: &Drain,
         deliver: &Deliver,
-    ) -> Result<Resolution<u64>, StoreError> {
+    ) -> Result<Resolution<Delivered>, StoreError> {
         let before = self.record(drain, &deliver.run)?;
-        let resolved = rules::deliver(before.as_ref().map(|record| &record.head), deliver)?;
-        let arrival = resolved.head.arrivals;
+        let head = before.as_ref().map(|record| &record.head);
+        let (resolved, delivered) = match inbox::deliver(head, None, &[], deliver)? {
+            Delivery::Known(delivered) => return Ok(Resolution::nothing(delivered)),
+            Delivery::New {
+                resolved,
+                delivered,
+                ..
+            } => (resolved, delivered),
+        };
         let changes = Changes {
             tasks: deliver.tasks.clone(),
             ..Changes::default()
         };
-        self.stage(drain, &deliver.run, before, resolved, &changes, arrival)
+        self.stage(drain, &deliver.run, before, resolved, &changes, delivered)
     }
 
     pub(super) fn resolve_claim(

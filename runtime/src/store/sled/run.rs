@@ -15,7 +15,9 @@ use super::problem::damaged;
 use super::records::{self, ROW_VERSION, TASK_VERSION, TIMER_VERSION};
 use super::value::content;
 use crate::store::rules;
-use crate::store::{Fence, Head, Owner, Purged, Status, StoreError, Task, TaskChange, TimerChange};
+use crate::store::{
+    Fence, Head, Inbox, Owner, Purged, Status, StoreError, Task, TaskChange, TimerChange,
+};
 
 /// The schema version of a run's record. To be raised with those of tasks, rows and timers, whose contents
 /// it holds.
@@ -406,6 +408,7 @@ pub(super) fn read_head(bytes: &[u8]) -> Result<Head, RecordError> {
         arrivals: number(8, "arrivals")?,
         stamp: Timestamp::from_millis(number(9, "stamp")?),
         next_operation: number(10, "next_operation")?,
+        inbox: Inbox::default(),
         created: Timestamp::from_millis(number(11, "created")?),
         finished,
         blocked: number(13, "blocked")? != 0,

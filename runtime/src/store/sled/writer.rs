@@ -23,6 +23,7 @@ use super::taken::Taken;
 use crate::store::StoreError;
 use crate::store::acks;
 use crate::store::contract::{Ack, Commit, Create, Created, Deliver, Head, Owner};
+use crate::store::inbox::Delivered;
 use crate::store::migrate::Migrate;
 use crate::store::program::ProgramRecord;
 use crate::store::purge::{self, Purge};
@@ -38,7 +39,7 @@ const MAX_BYTES: usize = 1 << 20;
 pub(super) enum Write {
     Create(Box<Create>, Ack<Created>),
     Commit(Box<Commit>, Ack<()>),
-    Deliver(Box<Deliver>, Ack<u64>),
+    Deliver(Box<Deliver>, Ack<Delivered>),
     Claim(RunKey, Owner, Ack<Head>),
     Migrate(Box<Migrate>, Ack<Created>),
     Enroll(Ack<Owner>),

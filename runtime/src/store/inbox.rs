@@ -1,0 +1,275 @@
+//! What a run is told from outside: how long its queue may get, and which sends are one and the same (S25, S26).
+
+use perennial::history::{Channel, Observation, Told};
+use perennial::value::Digest;
+use perennial::{RunKey, Timestamp};
+
+use super::contract::{Deliver, Head, Queued};
+use super::rules::{self, Resolved};
+use super::{Refusal, StoreError};
+
+/// The most messages that a run may have which it has not taken, and the most signals in its queue (S15, M12).
+pub const MAX_INBOX: u64 = 10_000;
+/// For how long a run knows the idempotency keys of what it was sent, in milliseconds: 30 days (S26).
+pub const KEY_WINDOW: u64 = 30 * 24 * 60 * 60 * 1_000;
+/// Of how many sends a run knows the idempotency keys: the newest ones (S26).
+pub const MAX_KEYS: u64 = 100_000;
+/// The longest idempotency key, in bytes.
+pub const MAX_KEY_BYTES: usize = 256;
+/// A run that waits for more names than these is woken by whatever it is told.
+pub const MAX_AWAITED: usize = 64;
+/// How many of the oldest keys a send with a key may take the place of.
+pub(super) const MOST_EVICTED: usize = 2;
+
+/// What a run waits to be told. Nothing else that is sent to it wakes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Awaited {
+    /// These, each once, in their order; at most [`MAX_AWAITED`].
+    Names(Vec<(Channel, String)>),
+    /// More than these would be.
+    Anything,
+}
+
+impl Default for Awaited {
+    fn default() -> Self {
+        Self::Names(Vec::new())
+    }
+}
+
+impl Awaited {
+    /// Those names, or anything if they are too many.
+    #[must_use]
+    pub fn of<'a>(names: impl IntoIterator<Item = (Channel, &'a str)>) -> Self {
+        let names = names
+            .into_iter()
+            .map(|(channel, name)| (channel, name.to_owned()));
+        let names: Vec<_> = names.take(MAX_AWAITED + 1).collect();
+        if names.len() > MAX_AWAITED {
+            Self::Anything
+        } else {
+            Self::Names(names)
+        }
+    }
+
+    /// Whether it waits for that.
+    #[must_use]
+    pub fn has(&self, channel: Channel, name: &str) -> bool {
+        match self {
+            Self::Names(names) => names.iter().any(|(c, n)| *c == channel && n == name),
+            Self::Anything => true,
+        }
+    }
+
+    /// Whether the run is to be woken by that row: anything but messages and signals that it does not wait for.
+    #[must_use]
+    pub fn wakes(&self, observation: &Observation) -> bool {
+        match told(observation) {
+            Some((channel, told)) => self.has(channel, &told.name),
+            None => true,
+        }
+    }
+}
+
+/// What a head knows of what its run is told.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Inbox {
+    /// What it waits to be told: see [`Awaited::wakes`]. Nothing once it has ended.
+    pub awaited: Awaited,
+    /// How many messages it has that it has not taken, those in its queue among them. Of a run that has ended those
+    /// are left unread (M42).
+    pub messages: u64,
+    /// How many signals are in its queue.
+    pub signals: u64,
+    /// How many sends it knows by their idempotency keys.
+    pub keys: u64,
+    /// Keys that were first used up to then are not known any more.
+    pub keys_until: Timestamp,
+    /// Keys of arrivals up to this one are not the generation's own: the run has begun anew since.
+    pub keys_after: u64,
+}
+
+/// What the run is told by an observation, if it comes from a sender.
+pub(crate) fn told(observation: &Observation) -> Option<(Channel, &Told)> {
+    match observation {
+        Observation::MessageArrived(told) => Some((Channel::Message, told)),
+        Observation::SignalArrived(told) => Some((Channel::Signal, told)),
+        _ => None,
+    }
+}
+
+/// A send that is the same again if it is repeated (S26).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SendKey {
+    /// What the sender calls it, in the run.
+    pub key: String,
+    /// When the sender first sent it, by its own clock.
+    pub at: Timestamp,
+    /// Of what is sent, with the name and kind of it.
+    pub digest: Digest,
+}
+
+/// A send that a run knows by its key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyRecord {
+    /// The key.
+    pub key: String,
+    /// Of what was sent, with the name and kind of it.
+    pub digest: Digest,
+    /// The name of the message or signal.
+    pub name: String,
+    /// Its arrival number.
+    pub arrival: u64,
+    /// Its stamp.
+    pub at: Timestamp,
+    /// When the sender first sent it, by its own clock.
+    pub sent: Timestamp,
+}
+
+/// The answer to [`Store::deliver`](super::Store::deliver).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delivered {
+    /// The arrival number of the row: of the first one, where it was there already.
+    pub arrival: u64,
+    /// The stamp of the row.
+    pub at: Timestamp,
+    /// The run knew it by its key: nothing was written (M13).
+    pub duplicate: bool,
+    /// The run waits for it: it has to be woken.
+    pub wakes: bool,
+}
+
+/// What becomes of a delivery.
+#[derive(Debug)]
+pub(super) enum Delivery {
+    /// It was done before.
+    Known(Delivered),
+    /// It is done.
+    New {
+        resolved: Resolved,
+        delivered: Delivered,
+        /// A record for its key.
+        key: Option<KeyRecord>,
+        /// Records whose places it takes.
+        evicted: Vec<KeyRecord>,
+    },
+}
+
+/// `known`: the record of the delivery's key; `oldest`: the [`MOST_EVICTED`] records of the run with the smallest
+/// arrival numbers, where the delivery has a key. The stamp of a row is `max(at, the run's last stamp)` (S2).
+pub(super) fn deliver(
+    head: Option<&Head>,
+    known: Option<&KeyRecord>,
+    oldest: &[KeyRecord],
+    deliver: &Deliver,
+) -> Result<Delivery, StoreError> {
+    rules::check_tasks(&deliver.tasks)?;
+    let run = || deliver.run.clone();
+    let refuse = |refusal| Err(StoreError::Refused(refusal));
+    let Some(head) = head else {
+        return refuse(Refusal::NoRun { run: run() });
+    };
+    if let Some(key) = &deliver.key {
+        rules::check("an idempotency key", key.key.len(), MAX_KEY_BYTES)?;
+        // What an earlier run of that id was sent is not this one's.
+        if let Some(known) = known.filter(|known| known.arrival > head.inbox.keys_after) {
+            return again(&run, known, key);
+        }
+        let forgotten = key.at.as_millis().saturating_add(KEY_WINDOW) < deliver.at.as_millis()
+            || key.at <= head.inbox.keys_until;
+        if forgotten {
+            return refuse(Refusal::KeyTooOld {
+                run: run(),
+                key: key.key.clone(),
+                at: key.at,
+            });
+        }
+    }
+    if head.status.is_finished() {
+        return refuse(Refusal::Finished { run: run() });
+    }
+    let mut head = head.clone();
+    let mut wakes = true;
+    if let Some((channel, told)) = told(&deliver.observation) {
+        let count = match channel {
+            Channel::Message => &mut head.inbox.messages,
+            Channel::Signal => &mut head.inbox.signals,
+        };
+        if *count >= MAX_INBOX {
+            return refuse(Refusal::InboxFull {
+                run: run(),
+                limit: MAX_INBOX,
+            });
+        }
+        *count += 1;
+        wakes = head.inbox.awaited.has(channel, &told.name);
+    }
+    head.stamp = head.stamp.max(deliver.at);
+    let row = rules::enqueue(&mut head, &deliver.observation);
+    let delivered = Delivered {
+        arrival: row.arrival,
+        at: row.at,
+        duplicate: false,
+        wakes,
+    };
+    let key = deliver.key.as_ref().map(|key| record(key, &row));
+    let mut evicted = Vec::new();
+    if let Some(key) = &key {
+        // One of an earlier run of that id gives its place to this one.
+        head.inbox.keys += u64::from(known.is_none());
+        for old in oldest.iter().filter(|old| old.key != key.key) {
+            let is_old = old.at.as_millis().saturating_add(KEY_WINDOW) < deliver.at.as_millis();
+            if !is_old && head.inbox.keys <= MAX_KEYS {
+                break;
+            }
+            head.inbox.keys -= 1;
+            if old.arrival > head.inbox.keys_after {
+                head.inbox.keys_until = head.inbox.keys_until.max(old.sent);
+            }
+            evicted.push(old.clone());
+        }
+    }
+    Ok(Delivery::New {
+        resolved: Resolved {
+            head,
+            rows: vec![row],
+        },
+        delivered,
+        key,
+        evicted,
+    })
+}
+
+/// A key that the run knows: the same send again, or another one (M13, M15).
+fn again(
+    run: &dyn Fn() -> RunKey,
+    known: &KeyRecord,
+    key: &SendKey,
+) -> Result<Delivery, StoreError> {
+    if known.digest != key.digest {
+        return Err(StoreError::Refused(Refusal::KeyConflict {
+            run: run(),
+            key: key.key.clone(),
+            name: known.name.clone(),
+            known: known.digest,
+            given: key.digest,
+        }));
+    }
+    Ok(Delivery::Known(Delivered {
+        arrival: known.arrival,
+        at: known.at,
+        duplicate: true,
+        wakes: false,
+    }))
+}
+
+fn record(key: &SendKey, row: &Queued) -> KeyRecord {
+    let name = told(&row.observation).map(|(_, told)| told.name.clone());
+    KeyRecord {
+        key: key.key.clone(),
+        digest: key.digest,
+        name: name.unwrap_or_default(),
+        arrival: row.arrival,
+        at: row.at,
+        sent: key.at,
+    }
+}
