@@ -9,8 +9,8 @@ use perennial::{Namespace, RunKey, Timestamp};
 use perennial_runtime::Profile;
 use perennial_runtime::store::{
     Ack, AttemptRecord, Commit, Create, Created, Deliver, Delivered, DueTimer, FinishedRun, Head,
-    ListQuery, Loaded, Migrate, Owner, Page, ProgramRecord, Progress, Purge, Remains, Restore,
-    Store, StoreError,
+    KeyRecord, ListQuery, Loaded, Migrate, Owner, Page, ProgramRecord, Progress, Purge, Remains,
+    Restore, Store, StoreError,
 };
 
 // ANCHOR: store
@@ -121,6 +121,10 @@ impl<S: Store> Store for Queued<S> {
 
     fn load(&self, run: &RunKey) -> Result<Option<Loaded>, StoreError> {
         self.inner.load(run)
+    }
+
+    fn keys(&self, run: &RunKey, after: u64, limit: usize) -> Result<Vec<KeyRecord>, StoreError> {
+        self.inner.keys(run, after, limit)
     }
 
     fn history(

@@ -13,7 +13,7 @@ use perennial::{ActivityOptions, Incompatible, Namespace, RunId, RunKey, Timesta
 use serde::{Deserialize, Serialize};
 
 use super::StoreError;
-use super::inbox::{Awaited, Delivered, Inbox, SendKey};
+use super::inbox::{Awaited, Delivered, Inbox, KeyRecord, SendKey};
 use super::migrate::Migrate;
 use super::program::ProgramRecord;
 use super::purge::{FinishedRun, Progress, Purge, Purged, Remains};
@@ -115,7 +115,7 @@ pub trait Store: Send + Sync + fmt::Debug + 'static {
     /// When something that is stored cannot be read.
     fn head(&self, run: &RunKey) -> Result<Option<Head>, StoreError>;
 
-    /// All that is kept of a run beside its history; `None` when there is no such run. Of a purged run that is
+    /// All that is kept of a run beside its history and its [keys](Self::keys); `None` when there is no such run. Of a purged run that is
     /// its head.
     ///
     /// # Errors
@@ -133,6 +133,15 @@ pub trait Store: Send + Sync + fmt::Debug + 'static {
         let loaded = self.load(run)?;
         Ok(loaded.map(|loaded| loaded.blocked).unwrap_or_default())
     }
+
+    /// At most `limit` sends that a run knows by their idempotency keys (S26), in the order of their arrival, after
+    /// the arrival number `after`. None where the run was purged, or is not there; none of those before it began
+    /// [anew](Inbox::keys_after).
+    ///
+    /// # Errors
+    ///
+    /// When something that is stored cannot be read.
+    fn keys(&self, run: &RunKey, after: u64, limit: usize) -> Result<Vec<KeyRecord>, StoreError>;
 
     /// At most `limit` units of a generation, from the one on that holds event number `from`. Nothing of
     /// generations that were purged: those before [`Head::kept_from`].
@@ -520,7 +529,7 @@ pub enum BlockedChange {
     Clear,
 }
 
-/// All that is kept of a run beside its history.
+/// All that is kept of a run beside its history and its keys.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loaded {
     /// Its head.

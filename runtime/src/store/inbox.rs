@@ -2,7 +2,7 @@
 
 use perennial::history::{Channel, Observation, Told};
 use perennial::value::Digest;
-use perennial::{RunKey, Timestamp};
+use perennial::{MAX_CHANNEL_NAME, RunKey, Timestamp};
 
 use super::contract::{Deliver, Head, Queued};
 use super::rules::{self, Resolved};
@@ -18,13 +18,18 @@ pub const MAX_KEYS: u64 = 100_000;
 pub const MAX_KEY_BYTES: usize = 256;
 /// A run that waits for more names than these is woken by whatever it is told.
 pub const MAX_AWAITED: usize = 64;
+/// And one whose names take more than these, in bytes, of which each takes 8 beside its own: they stand in its head.
+pub const MAX_AWAITED_BYTES: usize = 2_048;
+/// A sender's clock that is ahead by more milliseconds counts as one that is ahead by these: its keys must not make
+/// those of all others too old once they are forgotten.
+const MOST_AHEAD: u64 = 60_000;
 /// How many of the oldest keys a send with a key may take the place of.
 pub(super) const MOST_EVICTED: usize = 2;
 
 /// What a run waits to be told. Nothing else that is sent to it wakes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Awaited {
-    /// These, each once, in their order; at most [`MAX_AWAITED`].
+    /// These, each once, in their order; at most [`MAX_AWAITED`] with [`MAX_AWAITED_BYTES`].
     Names(Vec<(Channel, String)>),
     /// More than these would be.
     Anything,
@@ -44,11 +49,20 @@ impl Awaited {
             .into_iter()
             .map(|(channel, name)| (channel, name.to_owned()));
         let names: Vec<_> = names.take(MAX_AWAITED + 1).collect();
-        if names.len() > MAX_AWAITED {
+        if names.len() > MAX_AWAITED || bytes(&names) > MAX_AWAITED_BYTES {
             Self::Anything
         } else {
             Self::Names(names)
         }
+    }
+
+    /// Whether it stays within its bounds (S15).
+    pub(super) fn check(&self) -> Result<(), StoreError> {
+        let Self::Names(names) = self else {
+            return Ok(());
+        };
+        let what = "the list of names that a run waits for";
+        rules::check(what, bytes(names), MAX_AWAITED_BYTES)
     }
 
     /// Whether it waits for that.
@@ -70,6 +84,11 @@ impl Awaited {
     }
 }
 
+/// How much of a head names take.
+fn bytes(names: &[(Channel, String)]) -> usize {
+    names.iter().map(|(_, name)| name.len() + 8).sum()
+}
+
 /// What a head knows of what its run is told.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Inbox {
@@ -80,11 +99,12 @@ pub struct Inbox {
     pub messages: u64,
     /// How many signals are in its queue.
     pub signals: u64,
-    /// How many sends it knows by their idempotency keys.
+    /// How many sends it knows by their idempotency keys, of those after `keys_after`.
     pub keys: u64,
     /// Keys that were first used up to then are not known any more.
     pub keys_until: Timestamp,
-    /// Keys of arrivals up to this one are not the generation's own: the run has begun anew since.
+    /// Keys of arrivals up to this one are not the generation's own: the run has begun anew since. A store may keep
+    /// some of them for a while; they are not known.
     pub keys_after: u64,
 }
 
@@ -121,9 +141,20 @@ pub struct KeyRecord {
     pub arrival: u64,
     /// Its stamp.
     pub at: Timestamp,
-    /// When the sender first sent it, by its own clock.
+    /// When the sender first sent it, by its own clock, or a minute after `at` if that was later.
     pub sent: Timestamp,
 }
+
+impl KeyRecord {
+    /// Whether it stays within its bounds (S15).
+    pub(super) fn check(&self) -> Result<(), StoreError> {
+        rules::check(KEY, self.key.len(), MAX_KEY_BYTES)?;
+        rules::check(NAME, self.name.len(), MAX_CHANNEL_NAME)
+    }
+}
+
+const KEY: &str = "an idempotency key";
+const NAME: &str = "the name of a message or signal";
 
 /// The answer to [`Store::deliver`](super::Store::deliver).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -165,13 +196,15 @@ pub(super) fn deliver(
     rules::check_tasks(&deliver.tasks)?;
     let run = || deliver.run.clone();
     let refuse = |refusal| Err(StoreError::Refused(refusal));
+    if let Some((_, told)) = told(&deliver.observation) {
+        rules::check(NAME, told.name.len(), MAX_CHANNEL_NAME)?;
+    }
     let Some(head) = head else {
         return refuse(Refusal::NoRun { run: run() });
     };
     if let Some(key) = &deliver.key {
-        rules::check("an idempotency key", key.key.len(), MAX_KEY_BYTES)?;
-        // What an earlier run of that id was sent is not this one's.
-        if let Some(known) = known.filter(|known| known.arrival > head.inbox.keys_after) {
+        rules::check(KEY, key.key.len(), MAX_KEY_BYTES)?;
+        if let Some(known) = known.filter(|known| is_known(head, known)) {
             return again(&run, known, key);
         }
         let forgotten = key.at.as_millis().saturating_add(KEY_WINDOW) < deliver.at.as_millis()
@@ -212,22 +245,13 @@ pub(super) fn deliver(
         wakes,
     };
     let key = deliver.key.as_ref().map(|key| record(key, &row));
-    let mut evicted = Vec::new();
-    if let Some(key) = &key {
-        // One of an earlier run of that id gives its place to this one.
-        head.inbox.keys += u64::from(known.is_none());
-        for old in oldest.iter().filter(|old| old.key != key.key) {
-            let is_old = old.at.as_millis().saturating_add(KEY_WINDOW) < deliver.at.as_millis();
-            if !is_old && head.inbox.keys <= MAX_KEYS {
-                break;
-            }
-            head.inbox.keys -= 1;
-            if old.arrival > head.inbox.keys_after {
-                head.inbox.keys_until = head.inbox.keys_until.max(old.sent);
-            }
-            evicted.push(old.clone());
+    let evicted = match &key {
+        Some(key) => {
+            head.inbox.keys += 1;
+            evict(&mut head.inbox, key, oldest, deliver.at)
         }
-    }
+        None => Vec::new(),
+    };
     Ok(Delivery::New {
         resolved: Resolved {
             head,
@@ -237,6 +261,36 @@ pub(super) fn deliver(
         key,
         evicted,
     })
+}
+
+/// Whether that send is one of the run as it is now: not of an earlier run of that id, nor of one that is being
+/// purged.
+pub(super) fn is_known(head: &Head, send: &KeyRecord) -> bool {
+    head.purged.is_none() && send.arrival > head.inbox.keys_after
+}
+
+/// The keys that a new one takes the place of: what an earlier run of that id has left, those that are too old, and
+/// the oldest where there are too many.
+fn evict(
+    inbox: &mut Inbox,
+    new: &KeyRecord,
+    oldest: &[KeyRecord],
+    now: Timestamp,
+) -> Vec<KeyRecord> {
+    let mut evicted = Vec::new();
+    // The new record is written in place of an old one of its key.
+    for old in oldest.iter().filter(|old| old.key != new.key) {
+        if old.arrival > inbox.keys_after {
+            let is_old = old.at.as_millis().saturating_add(KEY_WINDOW) < now.as_millis();
+            if !is_old && inbox.keys <= MAX_KEYS {
+                break;
+            }
+            inbox.keys -= 1;
+            inbox.keys_until = inbox.keys_until.max(old.sent);
+        }
+        evicted.push(old.clone());
+    }
+    evicted
 }
 
 /// A key that the run knows: the same send again, or another one (M13, M15).
@@ -264,12 +318,13 @@ fn again(
 
 fn record(key: &SendKey, row: &Queued) -> KeyRecord {
     let name = told(&row.observation).map(|(_, told)| told.name.clone());
+    let ahead = row.at.as_millis().saturating_add(MOST_AHEAD);
     KeyRecord {
         key: key.key.clone(),
         digest: key.digest,
         name: name.unwrap_or_default(),
         arrival: row.arrival,
         at: row.at,
-        sent: key.at,
+        sent: key.at.min(Timestamp::from_millis(ahead)),
     }
 }

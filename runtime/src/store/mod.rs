@@ -34,8 +34,8 @@ pub use contract::{
 };
 pub use error::{Refusal, StoreError};
 pub use inbox::{
-    Awaited, Delivered, Inbox, KEY_WINDOW, KeyRecord, MAX_AWAITED, MAX_INBOX, MAX_KEY_BYTES,
-    MAX_KEYS, SendKey,
+    Awaited, Delivered, Inbox, KEY_WINDOW, KeyRecord, MAX_AWAITED, MAX_AWAITED_BYTES, MAX_INBOX,
+    MAX_KEY_BYTES, MAX_KEYS, SendKey,
 };
 pub use memory::MemoryStore;
 pub use migrate::Migrate;

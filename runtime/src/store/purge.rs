@@ -15,6 +15,7 @@ use perennial::{RunKey, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::contract::Head;
+use super::inbox::Inbox;
 use super::{Refusal, StoreError};
 
 /// Takes a slice of a finished run away.
@@ -30,7 +31,7 @@ pub struct Purge {
     pub keep: Keep,
     /// When.
     pub at: Timestamp,
-    /// At most so many units, attempts, rows, timers and blocked records go in this slice, and at least one
+    /// At most so many units, attempts, rows, timers, blocked records and keys go in this slice, and at least one
     /// of them. A store that counts by bytes may take fewer.
     pub limit: usize,
 }
@@ -122,6 +123,8 @@ pub(super) fn begin(head: Option<&Head>, tasks: u64, purge: &Purge) -> Result<He
     });
     head.kept_from = head.generation + 1;
     head.blocked = false;
+    // Its unread messages go with it, and the keys of those that it had (M42).
+    head.inbox = Inbox::default();
     Ok(head)
 }
 

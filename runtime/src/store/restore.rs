@@ -1,7 +1,7 @@
 //! Putting runs back as an export holds them.
 //!
 //! A run comes in parts: its kept histories from the first generation on, each in as many parts as one
-//! likes, and at last all that is beside them, which makes it visible. Until then there is no such run, and
+//! likes, the keys that it knows, before or among those, and at last all that is beside them, which makes it visible. Until then there is no such run, and
 //! none can be made under its name. A restore that was interrupted can go on where it stood, or is
 //! [given up](Restore::GiveUp) and begun again.
 //!
@@ -15,6 +15,7 @@ use perennial::RunKey;
 use perennial::history::Unit;
 
 use super::contract::{AttemptRecord, Head, Loaded};
+use super::inbox::{Inbox, KeyRecord};
 use super::{Refusal, Status, StoreError, rules};
 
 /// A part of a run that is put back.
@@ -32,6 +33,13 @@ pub enum Restore {
         attempts: Vec<AttemptRecord>,
         /// This is the last part of a generation that another one follows: the number of its last event.
         end: Option<u64>,
+    },
+    /// Some of the sends that the run knows by their keys, in the order of their arrival.
+    Keys {
+        /// The run.
+        run: RunKey,
+        /// Keys that follow on those of the parts before, as [`Store::keys`](super::Store::keys) gave them.
+        keys: Vec<KeyRecord>,
     },
     /// All that is beside the histories. It makes the run visible, and is refused unless they are there.
     Run {
@@ -53,17 +61,20 @@ impl Restore {
     #[must_use]
     pub fn run(&self) -> &RunKey {
         match self {
-            Self::History { run, .. } | Self::Run { run, .. } | Self::GiveUp { run } => run,
+            Self::History { run, .. }
+            | Self::Keys { run, .. }
+            | Self::Run { run, .. }
+            | Self::GiveUp { run } => run,
         }
     }
 }
 
 /// How far the restore of a run is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Restoring {
     /// The first generation that has a history.
     pub(super) first: u64,
-    /// The last one so far.
+    /// The last one so far; 0: none has begun.
     pub(super) generation: u64,
     /// The last event of that.
     pub(super) sequence: u64,
@@ -71,6 +82,12 @@ pub(super) struct Restoring {
     pub(super) ended: bool,
     /// It is being given up.
     pub(super) given_up: bool,
+    /// How many keys it has.
+    pub(super) keys: u64,
+    /// The arrival of the first of them.
+    pub(super) first_key: u64,
+    /// The arrival of the last of them.
+    pub(super) last_key: u64,
 }
 
 /// Numbers beyond this come from no store, and counting on from them would overflow.
@@ -106,8 +123,9 @@ pub(super) fn history(
         generation,
         sequence: 0,
         ended: false,
-        given_up: false,
+        ..so_far.copied().unwrap_or_default()
     };
+    let first = so_far.is_none_or(|so_far| so_far.generation == 0);
     let current = so_far.map_or((0, 0), |so_far| (so_far.generation, so_far.sequence));
     let moved = |sequence| {
         refused(Refusal::Moved {
@@ -121,7 +139,7 @@ pub(super) fn history(
         moved(first.saturating_sub(1))
     };
     let mut now = match so_far {
-        None if (1..=MOST).contains(&generation) => begun(generation),
+        _ if first && (1..=MOST).contains(&generation) => begun(generation),
         Some(so_far) if so_far.generation == generation && !so_far.ended => *so_far,
         Some(so_far) if so_far.ended && so_far.generation + 1 == generation => begun(so_far.first),
         _ => return before_first(),
@@ -144,6 +162,41 @@ pub(super) fn history(
     Ok(now)
 }
 
+/// How far the restore is with some keys.
+pub(super) fn keys(
+    run: &RunKey,
+    exists: bool,
+    so_far: Option<&Restoring>,
+    keys: &[KeyRecord],
+) -> Result<Restoring, StoreError> {
+    absent(run, exists, so_far)?;
+    let mut now = so_far.copied().unwrap_or_default();
+    for record in keys {
+        record.check()?;
+        if record.arrival <= now.last_key {
+            return inconsistent(run, "keys that are not in the order of their arrival");
+        }
+        if now.keys == 0 {
+            now.first_key = record.arrival;
+        }
+        now.keys += 1;
+        now.last_key = record.arrival;
+    }
+    Ok(now)
+}
+
+/// What a restore of two sends with one key is refused with.
+pub(super) fn two_of_one_key<T>(run: &RunKey) -> Result<T, StoreError> {
+    inconsistent(run, "two sends of one key")
+}
+
+fn inconsistent<T>(run: &RunKey, problem: &'static str) -> Result<T, StoreError> {
+    refused(Refusal::Inconsistent {
+        run: run.clone(),
+        problem,
+    })
+}
+
 /// Whether all histories are there that the rest of a run speaks of, and it fits together.
 pub(super) fn finish(
     run: &RunKey,
@@ -154,8 +207,15 @@ pub(super) fn finish(
     absent(run, exists, so_far)?;
     check(run, loaded)?;
     let head = &loaded.head;
+    let keys = so_far.copied().unwrap_or_default();
+    if keys.keys != head.inbox.keys {
+        return inconsistent(run, "another number of keys than its head says");
+    }
+    if keys.keys > 0 && (keys.first_key <= head.inbox.keys_after || keys.last_key > head.arrivals) {
+        return inconsistent(run, "keys of sends that are not its own");
+    }
     let given = (head.generation, head.sequence);
-    let fits = match so_far {
+    let fits = match so_far.filter(|so_far| so_far.generation > 0) {
         // It was purged, or its first event is in its queue.
         None => head.kept_from > head.generation || (head.kept_from, 0) == given,
         Some(so_far) if so_far.ended => {
@@ -195,6 +255,7 @@ fn check(run: &RunKey, loaded: &Loaded) -> Result<(), StoreError> {
         blocked,
     } = loaded;
     rules::check_loaded(loaded)?;
+    head.inbox.awaited.check()?;
     let Head {
         generation,
         sequence,
@@ -209,6 +270,9 @@ fn check(run: &RunKey, loaded: &Loaded) -> Result<(), StoreError> {
         fence.0,
         arrivals,
         next_operation,
+        head.inbox.messages,
+        head.inbox.signals,
+        head.inbox.keys_after,
         greatest_owner(loaded),
     ];
     let finished = head.status.is_finished();
@@ -226,7 +290,7 @@ fn check(run: &RunKey, loaded: &Loaded) -> Result<(), StoreError> {
         || purged != (head.kept_from > generation)
     {
         "generations that are kept and purged at once"
-    } else if purged && !(finished && alone) {
+    } else if purged && !(finished && alone && head.inbox == Inbox::default()) {
         "something that a purge would have taken"
     } else if head.blocked == blocked.is_empty() {
         "blocked records that do not fit its head"
@@ -243,10 +307,7 @@ fn check(run: &RunKey, loaded: &Loaded) -> Result<(), StoreError> {
     } else {
         return Ok(());
     };
-    refused(Refusal::Inconsistent {
-        run: run.clone(),
-        problem,
-    })
+    inconsistent(run, problem)
 }
 
 fn distinct<T: Ord>(items: impl Iterator<Item = T>) -> bool {

@@ -65,9 +65,8 @@ pub(super) fn create(existing: Option<&Head>, create: &Create) -> Result<Creatio
         arrivals: follows.map_or(0, |head| head.arrivals),
         stamp,
         next_operation: follows.map_or(1, |head| head.next_operation),
-        // What an earlier generation has left unread is not this one's (M43).
+        // What an earlier generation has left unread is not this one's (M43), nor are the keys that it knew.
         inbox: follows.map_or_else(Inbox::default, |head| Inbox {
-            keys: head.inbox.keys,
             keys_after: head.arrivals,
             ..Inbox::default()
         }),
@@ -235,6 +234,9 @@ pub(super) fn row_record(row: &Queued) -> Result<Vec<u8>, StoreError> {
 fn check_bounds(changes: &Changes) -> Result<(), StoreError> {
     check_tasks(&changes.tasks)?;
     check_attempts(&changes.attempts)?;
+    if let Some(awaited) = &changes.awaited {
+        awaited.check()?;
+    }
     match &changes.blocked {
         Some(BlockedChange::Put(record)) => check_blocked(record),
         Some(BlockedChange::Clear) | None => Ok(()),

@@ -9,8 +9,8 @@ use perennial::{Namespace, RunKey, Timestamp};
 use perennial_runtime::Profile;
 use perennial_runtime::store::{
     Ack, AttemptRecord, Commit, Create, Created, Deliver, Delivered, DueTimer, FinishedRun, Head,
-    ListQuery, Loaded, MemoryStore, Migrate, Owner, Page, ProgramRecord, Progress, Purge, Remains,
-    Restore, Store, StoreError,
+    KeyRecord, ListQuery, Loaded, MemoryStore, Migrate, Owner, Page, ProgramRecord, Progress,
+    Purge, Remains, Restore, Store, StoreError,
 };
 use tokio::sync::Semaphore;
 
@@ -159,6 +159,9 @@ impl Store for Shared {
     }
     fn load(&self, run: &RunKey) -> Result<Option<Loaded>, StoreError> {
         self.0.inner.load(run)
+    }
+    fn keys(&self, run: &RunKey, after: u64, limit: usize) -> Result<Vec<KeyRecord>, StoreError> {
+        self.0.inner.keys(run, after, limit)
     }
     fn history(
         &self,

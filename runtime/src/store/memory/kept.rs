@@ -1,6 +1,7 @@
 //! What the memory store keeps, and what writes do to it.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::ops::Bound;
 
 use perennial::history::Unit;
 use perennial::{RunKey, Timestamp};
@@ -23,12 +24,20 @@ pub(super) struct Kept {
     pub(super) runs: BTreeMap<RunKey, Run>,
     pub(super) due: BTreeSet<DueTimer>,
     pub(super) finished: BTreeMap<Remains, BTreeSet<FinishedRun>>,
-    pub(super) restoring: BTreeMap<RunKey, (Restoring, BTreeMap<u64, Generation>)>,
+    pub(super) restoring: BTreeMap<RunKey, Restored>,
     pub(super) programs: BTreeMap<String, ProgramRecord>,
     pub(super) owners: u64,
     pub(super) closed: bool,
     pub(super) answers: VecDeque<Answer>,
     pub(super) answering: bool,
+}
+
+/// What was put back so far of a run that is not there yet.
+#[derive(Default)]
+pub(super) struct Restored {
+    so_far: Restoring,
+    generations: BTreeMap<u64, Generation>,
+    keys: BTreeMap<String, KeyRecord>,
 }
 
 pub(super) struct Run {
@@ -66,17 +75,25 @@ impl Run {
 
     fn know_key(&mut self, record: KeyRecord) {
         self.arrivals.insert(record.arrival, record.key.clone());
-        if let Some(old) = self.keys.insert(record.key.clone(), record) {
-            self.arrivals.remove(&old.arrival);
-        }
+        self.keys.insert(record.key.clone(), record);
     }
 
     fn forget_key(&mut self, record: &KeyRecord) {
         self.arrivals.remove(&record.arrival);
-        let is_it = |known: &KeyRecord| known.arrival == record.arrival;
-        if self.keys.get(&record.key).is_some_and(is_it) {
-            self.keys.remove(&record.key);
-        }
+        self.keys.remove(&record.key);
+    }
+
+    pub(super) fn forget_keys(&mut self) {
+        self.arrivals.clear();
+        self.keys.clear();
+    }
+
+    /// In the order of their arrival.
+    pub(super) fn keys_after(&self, arrival: u64) -> impl Iterator<Item = &KeyRecord> {
+        let later = (Bound::Excluded(arrival), Bound::Unbounded);
+        self.arrivals
+            .range(later)
+            .filter_map(|(_, key)| self.keys.get(key))
     }
 
     /// Takes at most so many things away, and says whether there are more.
@@ -203,10 +220,8 @@ impl Kept {
     pub(super) fn deliver(&mut self, deliver: Deliver) -> Result<Delivered, StoreError> {
         let run = self.runs.get(&deliver.run);
         let known = run.and_then(|run| run.keys.get(&deliver.key.as_ref()?.key));
-        let oldest = run.map(|run| run.arrivals.values().take(inbox::MOST_EVICTED));
-        let oldest = oldest.into_iter().flatten();
-        let oldest = oldest.filter_map(|key| run?.keys.get(key).cloned());
-        let oldest: Vec<_> = oldest.collect();
+        let oldest = run.into_iter().flat_map(|run| run.keys_after(0));
+        let oldest: Vec<_> = oldest.take(inbox::MOST_EVICTED).cloned().collect();
         let head = self.head(&deliver.run);
         let (resolved, delivered, key, evicted) =
             match inbox::deliver(head, known, &oldest, &deliver)? {
@@ -294,29 +309,54 @@ impl Kept {
         end: Option<u64>,
     ) -> Result<(), StoreError> {
         let exists = self.runs.contains_key(&key);
-        let so_far = self.restoring.get(&key).map(|(so_far, _)| so_far);
+        let so_far = self.restoring.get(&key).map(|restored| &restored.so_far);
         let now = restore::history(&key, exists, so_far, generation, &units, end)?;
         check_units(&units)?;
         rules::check_attempts(&attempts)?;
-        let empty = || (now, BTreeMap::new());
-        let (so_far, generations) = self.restoring.entry(key).or_insert_with(empty);
-        *so_far = now;
-        let kept = generations.entry(generation).or_default();
+        let restored = self.restoring.entry(key).or_default();
+        restored.so_far = now;
+        let kept = restored.generations.entry(generation).or_default();
         kept.sequence = now.sequence;
         kept.units.extend(units);
         kept.attempts.extend(attempts);
         Ok(())
     }
 
+    pub(super) fn restore_keys(
+        &mut self,
+        key: RunKey,
+        keys: Vec<KeyRecord>,
+    ) -> Result<(), StoreError> {
+        let exists = self.runs.contains_key(&key);
+        let so_far = self.restoring.get(&key).map(|restored| &restored.so_far);
+        let now = restore::keys(&key, exists, so_far, &keys)?;
+        let there = self.restoring.get(&key).map(|restored| &restored.keys);
+        let mut seen = BTreeSet::new();
+        let mut is_twice = |record: &KeyRecord| {
+            there.is_some_and(|there| there.contains_key(&record.key))
+                || !seen.insert(record.key.clone())
+        };
+        if keys.iter().any(|record| is_twice(record)) {
+            return restore::two_of_one_key(&key);
+        }
+        let restored = self.restoring.entry(key).or_default();
+        restored.so_far = now;
+        let named = keys.into_iter().map(|record| (record.key.clone(), record));
+        restored.keys.extend(named);
+        Ok(())
+    }
+
     pub(super) fn restore_run(&mut self, key: RunKey, loaded: Loaded) -> Result<(), StoreError> {
         let exists = self.runs.contains_key(&key);
-        let so_far = self.restoring.get(&key).map(|(so_far, _)| so_far);
+        let so_far = self.restoring.get(&key).map(|restored| &restored.so_far);
         restore::finish(&key, exists, so_far, &loaded)?;
         self.owners = self.owners.max(restore::greatest_owner(&loaded));
         self.place(&key, Some(&loaded.head));
         let mut run = Run::new(loaded.head);
-        if let Some((_, generations)) = self.restoring.remove(&key) {
-            run.generations = generations;
+        if let Some(restored) = self.restoring.remove(&key) {
+            run.generations = restored.generations;
+            let keys = restored.keys.into_values();
+            keys.for_each(|key| run.know_key(key));
         }
         let number = |task: Task| (task.operation, task);
         run.tasks = loaded.tasks.into_iter().map(number).collect();

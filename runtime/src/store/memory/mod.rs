@@ -14,7 +14,7 @@ use super::contract::{
     Ack, AttemptRecord, BlockedRecord, Commit, Create, Created, Deliver, DueTimer, Head, ListQuery,
     Loaded, Owner, Page, Store,
 };
-use super::inbox::{Delivered, told};
+use super::inbox::{Delivered, KeyRecord, told};
 use super::migrate::Migrate;
 use super::program::ProgramRecord;
 use super::purge::{FinishedRun, Progress, Purge, Remains};
@@ -156,6 +156,7 @@ impl Store for MemoryStore {
                     run.queue.clear();
                 }
                 run.queue.retain(|_, row| told(&row.observation).is_none());
+                run.forget_keys();
             }
             let head = resolved.head.clone();
             kept.apply(&create.run, resolved, create.changes);
@@ -204,6 +205,7 @@ impl Store for MemoryStore {
                     attempts,
                     end,
                 } => kept.restore_history(run, generation, units, attempts, end)?,
+                Restore::Keys { run, keys } => kept.restore_keys(run, keys)?,
                 Restore::Run { run, loaded } => kept.restore_run(run, *loaded)?,
                 Restore::GiveUp { run } => drop(kept.restoring.remove(&run)),
             }
@@ -249,6 +251,14 @@ impl Store for MemoryStore {
             Ok(run
                 .map(|run| run.blocked.values().cloned().collect())
                 .unwrap_or_default())
+        })
+    }
+
+    fn keys(&self, run: &RunKey, after: u64, limit: usize) -> Result<Vec<KeyRecord>, StoreError> {
+        self.read(|kept| {
+            let run = kept.runs.get(run).filter(|run| run.head.purged.is_none());
+            let records = run.into_iter().flat_map(|run| run.keys_after(after));
+            Ok(records.take(limit).cloned().collect())
         })
     }
 

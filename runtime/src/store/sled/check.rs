@@ -10,10 +10,11 @@ use super::overlay::View;
 use super::problem::damaged;
 use super::records::{
     ATTEMPT_VERSION, BLOCKED_VERSION, NUMBER_VERSION, PROGRAM_VERSION, RESTORING_VERSION,
-    UNIT_VALUE_VERSION, read_attempt, read_blocked, read_number, read_program, read_restoring,
+    SEND_VERSION, UNIT_VALUE_VERSION, read_attempt, read_blocked, read_number, read_program,
+    read_restoring, read_send, read_send_order,
 };
 use super::run::{Kind, RUN_VERSION, RunRecord};
-use super::{read, value};
+use super::{read, sends, value};
 use crate::store::StoreError;
 
 /// The last number given to an owner.
@@ -78,6 +79,8 @@ pub(super) fn kind_name(kind: u8) -> &'static str {
         keys::DUE => "index entries of timers",
         keys::FINISHED => "index entries of finished runs",
         keys::RESTORING => "restores",
+        keys::SEND => "idempotency keys",
+        keys::SEND_ORDER => "index entries of idempotency keys",
         keys::PROGRAM => "programs",
         keys::CHUNK => "chunks",
         _ => "other records",
@@ -122,6 +125,8 @@ pub(super) fn place_of(key: &[u8]) -> String {
         },
         (Some(keys::RESTORING), Some(run), _) => format!("the restore of run {run}"),
         (Some(keys::PROGRAM), _, _) => "the record of a program".into(),
+        (Some(keys::SEND), _, Some((run, _))) => sends::place(&run)(),
+        (Some(keys::SEND_ORDER), _, Some((run, arrival))) => sends::order_place(&run, arrival)(),
         (Some(keys::BLOCKED), _, Some((run, _))) => format!("a blocked record of run {run}"),
         _ => format!("the record `{}`", key.escape_ascii()),
     }
@@ -162,6 +167,17 @@ pub(super) fn record(view: &View<'_>, key: &[u8], stored: &[u8]) -> Result<(), S
         }),
         Some(keys::BLOCKED) => value::read(view, stored, BLOCKED_VERSION, place, |content| {
             read_blocked(content).map(drop)
+        }),
+        Some(keys::SEND) => value::read(view, stored, SEND_VERSION, place, |content| {
+            let digest = keys::digest_of(&read_send(content)?.key);
+            if key.ends_with(&digest) {
+                Ok(())
+            } else {
+                Err(RecordError::Malformed { field: "key" })
+            }
+        }),
+        Some(keys::SEND_ORDER) => value::read(view, stored, SEND_VERSION, place, |content| {
+            read_send_order(content).map(drop)
         }),
         Some(keys::PROGRAM) => value::read(view, stored, PROGRAM_VERSION, place, |content| {
             if key == keys::program(&read_program(content)?.artifact) {

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use perennial::wire::RecordError;
+
 use super::keys::Key;
 use super::overlay::{Bytes, View};
 use super::problem::damaged;
@@ -82,6 +84,29 @@ impl<'a> Effects<'a> {
             Some(value) => Ok(value.as_deref().map(Bytes::Layer)),
             None => self.view.get(key),
         }
+    }
+
+    /// Reads the record of a key as this write finds it, and gives its content to `decode`; `place` names it in an
+    /// error.
+    pub(super) fn read<T>(
+        &self,
+        key: &[u8],
+        version: u8,
+        place: impl Fn() -> String,
+        decode: impl FnOnce(&[u8]) -> Result<T, RecordError>,
+    ) -> Result<Option<T>, StoreError> {
+        let Some(stored) = self.get(key)? else {
+            return Ok(None);
+        };
+        let opened =
+            value::opened(&stored, version).map_err(|problem| damaged(place(), problem))?;
+        let decoded = match opened.body {
+            Body::Inline(content) => decode(content),
+            Body::Chunked(chunks) => decode(&value::join(|key| self.get(key), chunks, &place)?),
+        };
+        decoded
+            .map(Some)
+            .map_err(|problem| damaged(place(), problem))
     }
 
     /// The first `limit` keys with a prefix, as the writes before this one leave them.

@@ -10,6 +10,8 @@
 //! | `a` namespace 0 run 0 generation commit index | attempt |
 //! | `k` `q` `o` namespace 0 run 0 number | task, row of the queue, timer that did not fit into the head's value |
 //! | `b` namespace 0 run 0 digest | blocked record, by the SHA-256 of its artifact |
+//! | `s` namespace 0 run 0 digest | a send that the run knows, by the SHA-256 of its idempotency key |
+//! | `t` namespace 0 run 0 arrival | the same send in the order of arrival: that digest |
 //! | `d` deadline namespace 0 run 0 operation | timer of any run |
 //! | `f` 0 finished namespace 0 run | the run has finished |
 //! | `f` 1 purged namespace 0 run | of the run the head alone is left |
@@ -34,6 +36,8 @@ pub(super) const TASK: u8 = b'k';
 pub(super) const ROW: u8 = b'q';
 pub(super) const TIMER: u8 = b'o';
 pub(super) const BLOCKED: u8 = b'b';
+pub(super) const SEND: u8 = b's';
+pub(super) const SEND_ORDER: u8 = b't';
 pub(super) const DUE: u8 = b'd';
 pub(super) const FINISHED: u8 = b'f';
 pub(super) const RESTORING: u8 = b'x';
@@ -93,6 +97,18 @@ pub(super) fn blocked(run: &RunKey, artifact: &str) -> Key {
     let mut key = all(BLOCKED, run);
     key.extend_from_slice(&Sha256::digest(artifact.as_bytes()));
     key
+}
+
+/// The key of a send that a run knows, by the digest of its idempotency key.
+pub(super) fn send(run: &RunKey, digest: &[u8]) -> Key {
+    let mut key = all(SEND, run);
+    key.extend_from_slice(digest);
+    key
+}
+
+/// What stands for an idempotency key, however long it is.
+pub(super) fn digest_of(key: &str) -> [u8; 32] {
+    Sha256::digest(key.as_bytes()).into()
 }
 
 pub(super) fn program(artifact: &str) -> Key {

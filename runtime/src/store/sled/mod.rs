@@ -52,6 +52,7 @@ mod resolve;
 mod restore;
 mod run;
 mod salvage;
+mod sends;
 mod stat;
 mod state;
 mod taken;
@@ -87,7 +88,7 @@ use super::contract::{
     Ack, AttemptRecord, BlockedRecord, Commit, Create, Created, Deliver, DueTimer, Head, ListQuery,
     Loaded, Owner, Page, Store,
 };
-use super::inbox::Delivered;
+use super::inbox::{Delivered, KeyRecord};
 use super::migrate::Migrate;
 use super::program::ProgramRecord;
 use super::purge::{FinishedRun, Progress, Purge, Remains};
@@ -395,6 +396,23 @@ impl Store for SledStore {
 
     fn blocked(&self, run: &RunKey) -> Result<Vec<BlockedRecord>, StoreError> {
         self.shared.overlay.read(|view| blocked::records(view, run))
+    }
+
+    fn keys(&self, run: &RunKey, after: u64, limit: usize) -> Result<Vec<KeyRecord>, StoreError> {
+        let mut found: Vec<KeyRecord> = Vec::new();
+        loop {
+            let after = found.last().map_or(after, |last| last.arrival);
+            let most = (limit - found.len()).min(SLICE);
+            let page = self
+                .shared
+                .overlay
+                .read(|view| sends::page(view, run, after, most))?;
+            let full = page.len() == SLICE;
+            found.extend(page);
+            if !full || found.len() == limit {
+                return Ok(found);
+            }
+        }
     }
 
     fn history(

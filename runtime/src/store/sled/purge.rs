@@ -6,7 +6,7 @@ use super::effects::Effects;
 use super::keys::{self, Key};
 use super::overlay::View;
 use super::resolve::change_place;
-use super::run::{Kind, RUN_VERSION, RunRecord};
+use super::run::{Kind, RunRecord};
 use super::writer::{Drain, Resolution, Writer};
 use crate::store::purge::{self, Keep, Progress, Purge};
 use crate::store::{Head, StoreError, TimerChange};
@@ -166,7 +166,13 @@ impl Writer {
         let mut slice = Slice::new(purge.limit);
         let mut record = before.clone().with_head(head);
         slice.take_beside(&mut effects, &mut record, run)?;
-        for kind in [keys::UNIT, keys::ATTEMPT, keys::END] {
+        for kind in [
+            keys::SEND,
+            keys::SEND_ORDER,
+            keys::UNIT,
+            keys::ATTEMPT,
+            keys::END,
+        ] {
             slice.take(&mut effects, kind, run)?;
         }
         let progress = slice.progress();
@@ -181,7 +187,7 @@ impl Writer {
         let head = record.as_ref().map(|record| &record.head);
         change_place(&mut effects, run, Some(&before.head), head);
         match &record {
-            Some(record) => effects.put(RunRecord::key(run), RUN_VERSION, &record.content()),
+            Some(record) => record.write(&mut effects, run),
             None => effects.remove(RunRecord::key(run)),
         }
         let runs = -i64::from(record.is_none());

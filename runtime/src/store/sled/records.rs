@@ -4,14 +4,14 @@
 use std::time::Duration;
 
 use perennial::history::{Unit, decode_unit};
-use perennial::value::Value;
+use perennial::value::{Digest, Value};
 use perennial::wire::{Content, FieldWriter, Fields, RecordError};
 use perennial::{ActivityOptions, Class, Retry, Timestamp};
 
 use super::value::content;
 use crate::store::restore::Restoring;
 use crate::store::{
-    AttemptOutcome, AttemptRecord, BlockedRecord, Owner, ProgramRecord, Queued, Task,
+    AttemptOutcome, AttemptRecord, BlockedRecord, KeyRecord, Owner, ProgramRecord, Queued, Task,
 };
 
 pub(super) const TASK_VERSION: u8 = 1;
@@ -22,6 +22,7 @@ pub(super) const BLOCKED_VERSION: u8 = 1;
 pub(super) const PROGRAM_VERSION: u8 = 1;
 pub(super) const UNIT_VALUE_VERSION: u8 = 1;
 pub(super) const RESTORING_VERSION: u8 = 1;
+pub(super) const SEND_VERSION: u8 = 1;
 /// Of records whose content is one number: the end of a generation, the last owner, what the index of runs
 /// with something to do says, a timer in the order of deadlines, a run in the order of ends.
 pub(super) const NUMBER_VERSION: u8 = 1;
@@ -276,6 +277,62 @@ pub(super) fn read_blocked(bytes: &[u8]) -> Read<BlockedRecord> {
     })
 }
 
+pub(super) fn send_content(send: &KeyRecord) -> Vec<u8> {
+    content(|f| {
+        f.text(1, &send.key);
+        f.bytes(2, &send.digest.0);
+        f.text(3, &send.name);
+        f.number(4, send.arrival);
+        f.number(5, send.at.as_millis());
+        f.number(6, send.sent.as_millis());
+    })
+}
+
+pub(super) fn read_send(bytes: &[u8]) -> Read<KeyRecord> {
+    let mut fields = Fields::new(bytes);
+    let (mut key, mut digest, mut name) = (None, None, None);
+    let (mut arrival, mut at, mut sent) = (None, None, None);
+    while let Some((field, content)) = fields.next_field()? {
+        match field {
+            1 => key = Some(content.text("key")?.to_owned()),
+            2 => digest = Some(read_digest(content, "digest")?),
+            3 => name = Some(content.text("name")?.to_owned()),
+            4 => arrival = Some(content.number("arrival")?),
+            5 => at = Some(stamp(content, "at")?),
+            6 => sent = Some(stamp(content, "sent")?),
+            _ => {}
+        }
+    }
+    Ok(KeyRecord {
+        key: missing("key", key)?,
+        digest: Digest(missing("digest", digest)?),
+        name: missing("name", name)?,
+        arrival: missing("arrival", arrival)?,
+        at: missing("at", at)?,
+        sent: missing("sent", sent)?,
+    })
+}
+
+/// Of an entry in the order of arrival: the digest of the send's idempotency key.
+pub(super) fn send_order_content(digest: &[u8; 32]) -> Vec<u8> {
+    content(|f| f.bytes(1, digest))
+}
+
+pub(super) fn read_send_order(bytes: &[u8]) -> Read<[u8; 32]> {
+    let mut fields = Fields::new(bytes);
+    while let Some((field, content)) = fields.next_field()? {
+        if field == 1 {
+            return read_digest(content, "key");
+        }
+    }
+    Err(RecordError::Malformed { field: "key" })
+}
+
+fn read_digest(content: Content<'_>, field: &'static str) -> Read<[u8; 32]> {
+    let bytes = content.bytes(field)?.try_into();
+    bytes.map_err(|_| RecordError::Malformed { field })
+}
+
 pub(super) fn program_content(program: &ProgramRecord) -> Vec<u8> {
     content(|f| {
         f.text(1, &program.artifact);
@@ -309,6 +366,11 @@ pub(super) fn restoring_content(restoring: &Restoring) -> Vec<u8> {
         f.number(3, restoring.sequence);
         f.number(4, restoring.ended.into());
         f.number(5, restoring.given_up.into());
+        if restoring.keys > 0 {
+            f.number(6, restoring.keys);
+            f.number(7, restoring.first_key);
+            f.number(8, restoring.last_key);
+        }
     })
 }
 
@@ -316,6 +378,7 @@ pub(super) fn read_restoring(bytes: &[u8]) -> Read<Restoring> {
     let mut fields = Fields::new(bytes);
     let (mut first, mut generation, mut sequence) = (None, None, None);
     let (mut ended, mut given_up) = (None, None);
+    let (mut keys, mut first_key, mut last_key) = (0, 0, 0);
     while let Some((field, content)) = fields.next_field()? {
         match field {
             1 => first = Some(content.number("first")?),
@@ -323,6 +386,9 @@ pub(super) fn read_restoring(bytes: &[u8]) -> Read<Restoring> {
             3 => sequence = Some(content.number("sequence")?),
             4 => ended = Some(content.number("ended")? != 0),
             5 => given_up = Some(content.number("given_up")? != 0),
+            6 => keys = content.number("keys")?,
+            7 => first_key = content.number("first_key")?,
+            8 => last_key = content.number("last_key")?,
             _ => {}
         }
     }
@@ -332,6 +398,9 @@ pub(super) fn read_restoring(bytes: &[u8]) -> Read<Restoring> {
         sequence: missing("sequence", sequence)?,
         ended: missing("ended", ended)?,
         given_up: missing("given_up", given_up)?,
+        keys,
+        first_key,
+        last_key,
     })
 }
 
@@ -412,12 +481,35 @@ mod tests {
             generation: 2,
             sequence: 3,
             ended: true,
-            given_up: false,
+            ..Restoring::default()
         };
         assert_eq!(
             read_restoring(&restoring_content(&restoring)).unwrap(),
             restoring
         );
+        let restoring = Restoring {
+            keys: 3,
+            first_key: 4,
+            last_key: 9,
+            given_up: true,
+            ..restoring
+        };
+        assert_eq!(
+            read_restoring(&restoring_content(&restoring)).unwrap(),
+            restoring
+        );
+
+        let send = KeyRecord {
+            key: "approve".into(),
+            digest: Digest([7; 32]),
+            name: "approval".into(),
+            arrival: 3,
+            at: Timestamp::from_millis(9),
+            sent: Timestamp::from_millis(8),
+        };
+        assert_eq!(read_send(&send_content(&send)).unwrap(), send);
+        let order = send_order_content(&[5; 32]);
+        assert_eq!(read_send_order(&order).unwrap(), [5; 32]);
 
         let row = Queued {
             arrival: 4,

@@ -10,12 +10,12 @@ use super::records::{
     blocked_content, number_content,
 };
 use super::run::{RUN_VERSION, RunRecord};
-use super::value;
 use super::writer::{Drain, Resolution, Writer};
+use super::{sends, value};
 use crate::store::contract::{
     BlockedChange, Changes, Commit, Create, Created, Deliver, Head, Owner,
 };
-use crate::store::inbox::{self, Delivered, Delivery};
+use crate::store::inbox::{self, Delivered, Delivery, told};
 use crate::store::purge::remains;
 use crate::store::rules::{self, Creation, Resolved};
 use crate::store::{Refusal, StoreError};
@@ -85,21 +85,46 @@ impl Writer {
         drain: &Drain,
         deliver: &Deliver,
     ) -> Result<Resolution<Delivered>, StoreError> {
-        let before = self.record(drain, &deliver.run)?;
-        let head = before.as_ref().map(|record| &record.head);
-        let (resolved, delivered) = match inbox::deliver(head, None, &[], deliver)? {
-            Delivery::Known(delivered) => return Ok(Resolution::nothing(delivered)),
-            Delivery::New {
-                resolved,
-                delivered,
-                ..
-            } => (resolved, delivered),
-        };
-        let changes = Changes {
-            tasks: deliver.tasks.clone(),
-            ..Changes::default()
-        };
-        self.stage(drain, &deliver.run, before, resolved, &changes, delivered)
+        let run = &deliver.run;
+        let before = self.record(drain, run)?;
+        self.shared.overlay.read(|view| {
+            let mut effects = Effects::new(view, &drain.changed, drain.commit, drain.next_chunk);
+            let head = before.as_ref().map(|record| &record.head);
+            let (mut known, mut oldest) = (None, Vec::new());
+            if let (Some(key), Some(head)) = (&deliver.key, head)
+                && sends::may_have(&head.inbox)
+            {
+                known = sends::known(&effects, run, &key.key)?;
+                oldest = sends::oldest(&effects, run)?;
+            }
+            let (resolved, delivered, key, evicted) =
+                match inbox::deliver(head, known.as_ref(), &oldest, deliver)? {
+                    Delivery::Known(delivered) => return Ok(Resolution::nothing(delivered)),
+                    Delivery::New {
+                        resolved,
+                        delivered,
+                        key,
+                        evicted,
+                    } => (resolved, delivered, key, evicted),
+                };
+            for send in &evicted {
+                sends::remove(&mut effects, run, send);
+            }
+            if let Some(send) = &key {
+                sends::put(&mut effects, run, send, known.as_ref());
+            }
+            let changes = Changes {
+                tasks: deliver.tasks.clone(),
+                ..Changes::default()
+            };
+            let (record, attempts) = change(&mut effects, drain, run, before, resolved, &changes)?;
+            Ok(Resolution {
+                step: effects.finish(),
+                record: Some((run.clone(), Some(record))),
+                attempts,
+                ..Resolution::nothing(delivered)
+            })
+        })
     }
 
     pub(super) fn resolve_claim(
@@ -193,6 +218,8 @@ pub(super) fn change(
             // What that purge had not come to yet is not the next generation's.
             Slice::whole().take_beside(effects, &mut record, run)?;
         }
+        // What the one before was told is not this one's; its keys give their places to new ones.
+        record.take_rows_if(effects, run, |row| told(&row.observation).is_some())?;
         let key = keys::numbered(keys::END, run, old.generation);
         effects.put(key, NUMBER_VERSION, &number_content(old.sequence));
     }
@@ -221,7 +248,7 @@ pub(super) fn change(
     )?;
     change_work(effects, run, work_before, record.work());
     change_place(effects, run, head_before.as_ref(), Some(&record.head));
-    effects.put(RunRecord::key(run), RUN_VERSION, &record.content());
+    record.write(effects, run);
     Ok((record, attempts))
 }
 

@@ -11,10 +11,11 @@ use super::records::{
     attempt_content, blocked_content, number_content, read_restoring, restoring_content,
 };
 use super::resolve::{change_place, change_work};
-use super::run::{RUN_VERSION, RunRecord};
-use super::value;
+use super::run::RunRecord;
 use super::writer::{Drain, Resolution, Writer};
+use super::{sends, value};
 use crate::store::contract::{AttemptRecord, Loaded, TaskChange, TimerChange};
+use crate::store::inbox::KeyRecord;
 use crate::store::purge::Progress;
 use crate::store::restore::{self, Restore, Restoring};
 use crate::store::{StoreError, rules};
@@ -36,6 +37,7 @@ impl Writer {
                 attempts,
                 end,
             } => self.restore_history(drain, run, *generation, units, attempts, *end),
+            Restore::Keys { run, keys } => self.restore_keys(drain, run, keys),
             Restore::Run { run, loaded } => self.restore_run(drain, run, loaded),
             Restore::GiveUp { run } => self.give_up(drain, run),
         }
@@ -98,6 +100,34 @@ impl Writer {
         })
     }
 
+    fn restore_keys(
+        &mut self,
+        drain: &Drain,
+        run: &RunKey,
+        given: &[KeyRecord],
+    ) -> Result<Resolution<Progress>, StoreError> {
+        let exists = self.record(drain, run)?.is_some();
+        let so_far = self.restoring(drain, run)?;
+        let now = restore::keys(run, exists, so_far.as_ref(), given)?;
+        self.with_effects(drain, |mut effects| {
+            for send in given {
+                if sends::known(&effects, run, &send.key)?.is_some() {
+                    return restore::two_of_one_key(run);
+                }
+                sends::put(&mut effects, run, send, None);
+            }
+            effects.put(
+                keys::one(keys::RESTORING, run),
+                RESTORING_VERSION,
+                &restoring_content(&now),
+            );
+            Ok(Resolution {
+                step: effects.finish(),
+                ..Resolution::nothing(Progress::Done)
+            })
+        })
+    }
+
     fn restore_run(
         &mut self,
         drain: &Drain,
@@ -135,7 +165,13 @@ impl Writer {
         };
         self.with_effects(drain, |mut effects| {
             let mut slice = Slice::new(SLICE);
-            for kind in [keys::UNIT, keys::ATTEMPT, keys::END] {
+            for kind in [
+                keys::SEND,
+                keys::SEND_ORDER,
+                keys::UNIT,
+                keys::ATTEMPT,
+                keys::END,
+            ] {
                 slice.take(&mut effects, kind, run)?;
             }
             let key = keys::one(keys::RESTORING, run);
@@ -204,6 +240,6 @@ fn put_run(
     }
     change_work(effects, run, None, record.work());
     change_place(effects, run, None, Some(head));
-    effects.put(RunRecord::key(run), RUN_VERSION, &record.content());
+    record.write(effects, run);
     Ok(record)
 }

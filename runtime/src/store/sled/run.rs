@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use perennial::history::Channel;
 use perennial::value::Digest;
 use perennial::wire::{FieldWriter, Fields, RecordError};
 use perennial::{RunKey, Timestamp};
@@ -16,12 +17,15 @@ use super::records::{self, ROW_VERSION, TASK_VERSION, TIMER_VERSION};
 use super::value::content;
 use crate::store::rules;
 use crate::store::{
-    Fence, Head, Inbox, Owner, Purged, Status, StoreError, Task, TaskChange, TimerChange,
+    Awaited, Fence, Head, Inbox, Owner, Purged, Queued, Status, StoreError, Task, TaskChange,
+    TimerChange,
 };
 
-/// The schema version of a run's record. To be raised with those of tasks, rows and timers, whose contents
-/// it holds.
-pub(super) const RUN_VERSION: u8 = 1;
+/// The highest schema version of a run's record. To be raised with those of tasks, rows and timers, whose
+/// contents it holds.
+pub(super) const RUN_VERSION: u8 = 2;
+/// The version of one whose head says nothing of an inbox: older software understands it.
+const WITHOUT_INBOX: u8 = 1;
 
 /// The longest content that may stand beside the head, in bytes.
 const MAX_BESIDE: usize = 1_024;
@@ -221,6 +225,34 @@ impl RunRecord {
         Ok(())
     }
 
+    /// Takes the rows that are such.
+    pub(super) fn take_rows_if(
+        &mut self,
+        effects: &mut Effects<'_>,
+        run: &RunKey,
+        is_such: impl Fn(&Queued) -> bool,
+    ) -> Result<(), StoreError> {
+        let place = |arrival: u64| format!("row {arrival} of run {run}");
+        let mut taken = Vec::new();
+        for (arrival, content) in &self.things(Kind::Row).beside {
+            let row = records::read_row(content);
+            if is_such(&row.map_err(|problem| damaged(place(*arrival), problem))?) {
+                taken.push(*arrival);
+            }
+        }
+        if self.things(Kind::Row).apart > 0 {
+            for key in effects.keys(&keys::all(keys::ROW, run), usize::MAX)? {
+                let arrival = keys::last_number(&key).unwrap_or_default();
+                let place = || place(arrival);
+                let row = effects.read(&key, ROW_VERSION, place, records::read_row)?;
+                if row.is_some_and(|row| is_such(&row)) {
+                    taken.push(arrival);
+                }
+            }
+        }
+        self.take_rows(effects, run, &taken)
+    }
+
     /// Puts a row whose arrival number is new.
     pub(super) fn put_row(
         &mut self,
@@ -269,7 +301,17 @@ impl RunRecord {
         keys::one(keys::RUN, run)
     }
 
-    pub(super) fn content(&self) -> Vec<u8> {
+    /// Puts it in its place.
+    pub(super) fn write(&self, effects: &mut Effects<'_>, run: &RunKey) {
+        let version = if self.head.inbox == Inbox::default() {
+            WITHOUT_INBOX
+        } else {
+            RUN_VERSION
+        };
+        effects.put(Self::key(run), version, &self.content());
+    }
+
+    fn content(&self) -> Vec<u8> {
         content(|f| {
             write_head(f, &self.head);
             for (kind, things) in (0..).zip(&self.things) {
@@ -357,13 +399,16 @@ fn write_head(f: &mut FieldWriter<'_>, head: &Head) {
     if let Some(run) = &head.migrated_to {
         f.text(17, run.as_str());
     }
+    if head.inbox != Inbox::default() {
+        f.nested(18, |f| write_inbox(f, &head.inbox));
+    }
 }
 
 pub(super) fn read_head(bytes: &[u8]) -> Result<Head, RecordError> {
     let malformed = |field| RecordError::Malformed { field };
     let (mut workflow, mut input, mut status, mut finished) = (None, None, None, None);
     let (mut purged, mut complete, mut kept_from) = (None, false, 1);
-    let mut migrated_to = None;
+    let (mut migrated_to, mut inbox) = (None, Inbox::default());
     let mut numbers = [None; 14];
     let mut fields = Fields::new(bytes);
     while let Some((field, content)) = fields.next_field()? {
@@ -388,6 +433,7 @@ pub(super) fn read_head(bytes: &[u8]) -> Result<Head, RecordError> {
                 let run = content.text("migrated_to")?.parse();
                 migrated_to = Some(run.map_err(|_| malformed("migrated_to"))?);
             }
+            18 => inbox = read_inbox(content.fields("inbox")?)?,
             // The heads of many runs are read for a list; what stands beside them is not looked at.
             FIRST_KIND.. => break,
             _ => {}
@@ -408,7 +454,7 @@ pub(super) fn read_head(bytes: &[u8]) -> Result<Head, RecordError> {
         arrivals: number(8, "arrivals")?,
         stamp: Timestamp::from_millis(number(9, "stamp")?),
         next_operation: number(10, "next_operation")?,
-        inbox: Inbox::default(),
+        inbox,
         created: Timestamp::from_millis(number(11, "created")?),
         finished,
         blocked: number(13, "blocked")? != 0,
@@ -416,4 +462,79 @@ pub(super) fn read_head(bytes: &[u8]) -> Result<Head, RecordError> {
         kept_from,
         migrated_to,
     })
+}
+
+fn write_inbox(f: &mut FieldWriter<'_>, inbox: &Inbox) {
+    match &inbox.awaited {
+        Awaited::Names(names) => {
+            for (channel, name) in names {
+                f.nested(1, |f| {
+                    let channel = match channel {
+                        Channel::Message => 0,
+                        Channel::Signal => 1,
+                    };
+                    f.number(1, channel);
+                    f.text(2, name);
+                });
+            }
+        }
+        Awaited::Anything => f.number(2, 1),
+    }
+    let numbers = [
+        inbox.messages,
+        inbox.signals,
+        inbox.keys,
+        inbox.keys_until.as_millis(),
+        inbox.keys_after,
+    ];
+    for (field, number) in (3..).zip(numbers) {
+        if number > 0 {
+            f.number(field, number);
+        }
+    }
+}
+
+fn read_inbox(mut fields: Fields<'_>) -> Result<Inbox, RecordError> {
+    let (mut names, mut anything) = (Vec::new(), false);
+    let mut inbox = Inbox::default();
+    while let Some((field, content)) = fields.next_field()? {
+        match field {
+            1 => names.push(read_awaited(content.fields("awaited")?)?),
+            2 => anything = content.number("awaited")? != 0,
+            3 => inbox.messages = content.number("messages")?,
+            4 => inbox.signals = content.number("signals")?,
+            5 => inbox.keys = content.number("keys")?,
+            6 => inbox.keys_until = Timestamp::from_millis(content.number("keys_until")?),
+            7 => inbox.keys_after = content.number("keys_after")?,
+            _ => {}
+        }
+    }
+    inbox.awaited = if anything {
+        Awaited::Anything
+    } else {
+        Awaited::Names(names)
+    };
+    Ok(inbox)
+}
+
+fn read_awaited(mut fields: Fields<'_>) -> Result<(Channel, String), RecordError> {
+    let (mut channel, mut name) = (None, None);
+    while let Some((field, content)) = fields.next_field()? {
+        match field {
+            1 => {
+                channel = match content.number("channel")? {
+                    0 => Some(Channel::Message),
+                    1 => Some(Channel::Signal),
+                    _ => None,
+                }
+            }
+            2 => name = Some(content.text("name")?.to_owned()),
+            _ => {}
+        }
+    }
+    let malformed = |field| RecordError::Malformed { field };
+    Ok((
+        channel.ok_or(malformed("channel"))?,
+        name.ok_or(malformed("name"))?,
+    ))
 }

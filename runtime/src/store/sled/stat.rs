@@ -82,6 +82,8 @@ const KINDS: &[u8] = &[
     keys::WORK,
     keys::DUE,
     keys::FINISHED,
+    keys::SEND,
+    keys::SEND_ORDER,
     keys::RESTORING,
     keys::PROGRAM,
     keys::CHUNK,

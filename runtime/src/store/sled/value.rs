@@ -5,7 +5,7 @@
 use perennial::wire::{FieldWriter, Fields, RecordError, RecordWriter, open};
 
 use super::keys;
-use super::overlay::View;
+use super::overlay::{Bytes, View};
 use super::problem::damaged;
 use crate::store::StoreError;
 
@@ -179,14 +179,14 @@ pub(super) fn read<T>(
     let opened = opened(value, version).map_err(|problem| damaged(place(), problem))?;
     let result = match opened.body {
         Body::Inline(content) => decode(content),
-        Body::Chunked(chunks) => decode(&join(view, chunks, &place)?),
+        Body::Chunked(chunks) => decode(&join(|key| view.get(key), chunks, &place)?),
     };
     result.map_err(|problem| damaged(place(), problem))
 }
 
-/// Puts a content together from its chunks.
-pub(super) fn join(
-    view: &View<'_>,
+/// Puts a content together from its chunks, which `get` gives.
+pub(super) fn join<'a>(
+    get: impl Fn(&[u8]) -> Result<Option<Bytes<'a>>, StoreError>,
     chunks: Chunks,
     place: &dyn Fn() -> String,
 ) -> Result<Vec<u8>, StoreError> {
@@ -201,7 +201,7 @@ pub(super) fn join(
                 },
             )
         };
-        let value = view.get(&key)?.ok_or_else(missing)?;
+        let value = get(&key)?.ok_or_else(missing)?;
         join_one(&value, chunks.commit, index, &mut joined)
             .map_err(|problem| damaged(chunk(), problem))?;
     }

@@ -1,0 +1,196 @@
+//! The sends that runs know by their idempotency keys: a record each, and an entry in the order of arrival, so
+//! that the oldest are found that give their places to others.
+
+use std::ops::Bound;
+
+use perennial::RunKey;
+use perennial::wire::RecordError;
+
+use super::effects::Effects;
+use super::keys;
+use super::overlay::View;
+use super::problem::damaged;
+use super::records::{SEND_VERSION, read_send, read_send_order, send_content, send_order_content};
+use super::{read, value};
+use crate::store::StoreError;
+use crate::store::inbox::{self, Inbox, KeyRecord};
+
+/// Both kinds of records.
+pub(super) const KINDS: [u8; 2] = [keys::SEND, keys::SEND_ORDER];
+
+pub(super) fn place(run: &RunKey) -> impl Fn() -> String {
+    move || format!("the record of an idempotency key of run {run}")
+}
+
+pub(super) fn order_place(run: &RunKey, arrival: u64) -> impl Fn() -> String {
+    move || format!("the entry of the idempotency key of arrival {arrival} of run {run}")
+}
+
+/// What the run knows of a key, as the writes so far leave it.
+pub(super) fn known(
+    effects: &Effects<'_>,
+    run: &RunKey,
+    key: &str,
+) -> Result<Option<KeyRecord>, StoreError> {
+    let stored = keys::send(run, &keys::digest_of(key));
+    effects.read(&stored, SEND_VERSION, place(run), |content| {
+        read_if(content, |send| send.key == key)
+    })
+}
+
+/// Reads a send, which must be the one that is looked for.
+fn read_if(
+    content: &[u8],
+    is_it: impl FnOnce(&KeyRecord) -> bool,
+) -> Result<KeyRecord, RecordError> {
+    let send = read_send(content)?;
+    if is_it(&send) {
+        Ok(send)
+    } else {
+        Err(RecordError::Malformed { field: "key" })
+    }
+}
+
+/// The sends with the smallest arrival numbers, those among them that an earlier run of that id has left.
+pub(super) fn oldest(effects: &Effects<'_>, run: &RunKey) -> Result<Vec<KeyRecord>, StoreError> {
+    let entries = effects.keys(&keys::all(keys::SEND_ORDER, run), inbox::MOST_EVICTED)?;
+    let mut found = Vec::with_capacity(entries.len());
+    for entry in entries {
+        let arrival = keys::last_number(&entry).unwrap_or_default();
+        let place_of_entry = order_place(run, arrival);
+        let Some(digest) = effects.read(&entry, SEND_VERSION, place_of_entry, read_send_order)?
+        else {
+            continue;
+        };
+        let send = effects.read(
+            &keys::send(run, &digest),
+            SEND_VERSION,
+            place(run),
+            |content| read_if(content, |send| send.arrival == arrival),
+        )?;
+        found.push(send.ok_or_else(|| alone(run, arrival))?);
+    }
+    Ok(found)
+}
+
+/// An entry in the order of arrival has no record.
+fn alone(run: &RunKey, arrival: u64) -> StoreError {
+    let problem = "the record of the key is missing";
+    damaged(
+        order_place(run, arrival)(),
+        RecordError::Damaged { problem },
+    )
+}
+
+/// The send of an entry in the order of arrival.
+fn in_order(
+    view: &View<'_>,
+    run: &RunKey,
+    arrival: u64,
+    entry: &[u8],
+) -> Result<KeyRecord, StoreError> {
+    let place_of_entry = order_place(run, arrival);
+    let digest = value::read(view, entry, SEND_VERSION, place_of_entry, read_send_order)?;
+    let stored = view.get(&keys::send(run, &digest))?;
+    let stored = stored.ok_or_else(|| alone(run, arrival))?;
+    value::read(view, &stored, SEND_VERSION, place(run), |content| {
+        read_if(content, |send| send.arrival == arrival)
+    })
+}
+
+/// Puts a send, in place of the one of its key, if an earlier run of that id has left one.
+pub(super) fn put(
+    effects: &mut Effects<'_>,
+    run: &RunKey,
+    send: &KeyRecord,
+    before: Option<&KeyRecord>,
+) {
+    if let Some(before) = before {
+        effects.remove(keys::numbered(keys::SEND_ORDER, run, before.arrival));
+    }
+    let digest = keys::digest_of(&send.key);
+    effects.put(keys::send(run, &digest), SEND_VERSION, &send_content(send));
+    effects.put(
+        keys::numbered(keys::SEND_ORDER, run, send.arrival),
+        SEND_VERSION,
+        &send_order_content(&digest),
+    );
+}
+
+pub(super) fn remove(effects: &mut Effects<'_>, run: &RunKey, send: &KeyRecord) {
+    effects.remove(keys::send(run, &keys::digest_of(&send.key)));
+    effects.remove(keys::numbered(keys::SEND_ORDER, run, send.arrival));
+}
+
+/// Whether a run can have any.
+pub(super) fn may_have(inbox: &Inbox) -> bool {
+    inbox.keys > 0 || inbox.keys_after > 0
+}
+
+/// A page of the sends that a run knows, in the order of their arrival.
+pub(super) fn page(
+    view: &View<'_>,
+    run: &RunKey,
+    after: u64,
+    limit: usize,
+) -> Result<Vec<KeyRecord>, StoreError> {
+    match read::head(view, run)? {
+        Some(head) if head.purged.is_none() => {
+            let first = after.max(head.inbox.keys_after).saturating_add(1);
+            entries(view, run, first, limit)
+                .map(|found| found?.1)
+                .collect()
+        }
+        _ => Ok(Vec::new()),
+    }
+}
+
+type Found = (u64, Result<KeyRecord, StoreError>);
+
+/// The entries in the order of arrival from one on: their arrival numbers, and the sends.
+pub(super) fn entries<'a>(
+    view: &'a View<'a>,
+    run: &'a RunKey,
+    first: u64,
+    limit: usize,
+) -> impl Iterator<Item = Result<Found, StoreError>> + 'a {
+    let from = keys::numbered(keys::SEND_ORDER, run, first);
+    let to = keys::numbered(keys::SEND_ORDER, run, u64::MAX);
+    let range = view.range(Bound::Included(from), Bound::Included(to));
+    range.take(limit).map(move |entry| {
+        let (key, stored) = entry?;
+        let arrival = keys::last_number(&key).unwrap_or_default();
+        Ok((arrival, in_order(view, run, arrival, &stored)))
+    })
+}
+
+/// Whether a record or an entry in the order of arrival has the other one, and a run; other keys have.
+pub(super) fn belongs(view: &View<'_>, key: &[u8], stored: &[u8]) -> Result<(), StoreError> {
+    let Some((run, rest)) = keys::run_and_rest(key) else {
+        return Ok(());
+    };
+    match key.first() {
+        Some(&keys::SEND) => {
+            let send = value::read(view, stored, SEND_VERSION, place(&run), read_send)?;
+            let entry = keys::numbered(keys::SEND_ORDER, &run, send.arrival);
+            let named = match view.get(&entry)? {
+                None => false,
+                Some(stored) => {
+                    let place = order_place(&run, send.arrival);
+                    let digest = value::read(view, &stored, SEND_VERSION, place, read_send_order)?;
+                    digest[..] == *rest
+                }
+            };
+            if named {
+                return Ok(());
+            }
+            let problem = "it is not among those in the order of arrival";
+            Err(damaged(place(&run)(), RecordError::Damaged { problem }))
+        }
+        Some(&keys::SEND_ORDER) => {
+            let arrival = keys::last_number(key).unwrap_or_default();
+            in_order(view, &run, arrival, stored).map(drop)
+        }
+        _ => Ok(()),
+    }
+}
