@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used)]
 
 use perennial::history::{
-    ActivityFailure, CallSite, Channel, Decision, Migrated, Observation, OpenOperation, RecordSource,
-    Render, Started, Told, UNIT_VERSION, Unit, decode_unit, encode_unit, render,
+    ActivityFailure, CallSite, Channel, Decision, Migrated, Observation, OpenOperation,
+    RecordSource, Render, Started, Told, UNIT_VERSION, Unit, decode_unit, encode_unit, render,
 };
 use perennial::value::Value;
 use perennial::{Namespace, RunId, Timestamp};

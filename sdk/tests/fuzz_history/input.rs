@@ -10,8 +10,8 @@
 use std::sync::{Arc, OnceLock};
 
 use perennial::history::{
-    ActivityFailure, Channel, Decision, History, Observation, RecordSource, SEMANTICS, Started, Told,
-    UNIT_VERSION, Unit, decode_unit, encode_unit,
+    ActivityFailure, Channel, Decision, History, Observation, RecordSource, SEMANTICS, Started,
+    Told, UNIT_VERSION, Unit, decode_unit, encode_unit,
 };
 use perennial::machine::Machine;
 use perennial::prelude::*;
