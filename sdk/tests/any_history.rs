@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used)]
 
 use perennial::history::{
-    ActivityFailure, CallSite, Decision, Migrated, Observation, OpenOperation, RecordSource,
-    Render, Started, UNIT_VERSION, Unit, decode_unit, encode_unit, render,
+    ActivityFailure, CallSite, Channel, Decision, Migrated, Observation, OpenOperation,
+    RecordSource, Render, Started, Told, UNIT_VERSION, Unit, decode_unit, encode_unit, render,
 };
 use perennial::value::Value;
 use perennial::{Namespace, RunId, Timestamp};
@@ -113,7 +113,23 @@ fn observations() -> impl Strategy<Value = Observation> {
         (any::<u64>(), failure)
             .prop_map(|(operation, failure)| Observation::ActivityFailed { operation, failure }),
         any::<u64>().prop_map(|operation| Observation::TimerFired { operation }),
+        told().prop_map(Observation::MessageArrived),
+        told().prop_map(Observation::SignalArrived),
     ]
+}
+
+fn told() -> impl Strategy<Value = Told> {
+    let key = prop::option::of(".{0,9}");
+    (any::<u64>(), ".{0,9}", json(), key).prop_map(|(number, name, payload, key)| Told {
+        number,
+        name,
+        payload,
+        key,
+    })
+}
+
+fn channels() -> impl Strategy<Value = Channel> {
+    prop_oneof![Just(Channel::Message), Just(Channel::Signal)]
 }
 
 fn open() -> impl Strategy<Value = OpenOperation> {
@@ -148,6 +164,27 @@ fn decisions() -> impl Strategy<Value = Decision> {
             value,
             site
         }),
+        (".{0,9}", any::<u32>(), sites()).prop_map(|(id, version, site)| Decision::Marker {
+            id: id.into(),
+            version,
+            site,
+        }),
+        (any::<u64>(), channels(), ".{0,9}", sites()).prop_map(
+            |(operation, channel, name, site)| Decision::ReceiveStarted {
+                operation,
+                channel,
+                name: name.into(),
+                site,
+            }
+        ),
+        (any::<(u64, u64)>(), channels(), prop::option::of(".{0,20}")).prop_map(
+            |((operation, number), channel, invalid)| Decision::Received {
+                operation,
+                channel,
+                number,
+                invalid,
+            }
+        ),
         any::<u64>().prop_map(|operation| Decision::Dropped { operation }),
         end().prop_map(|(value, open)| Decision::Completed { value, open }),
         end().prop_map(|(error, open)| Decision::Failed { error, open }),

@@ -15,8 +15,8 @@ use std::fs;
 use std::path::PathBuf;
 
 use perennial::history::{
-    ActivityFailure, CallSite, Decision, History, Migrated, Observation, OpenOperation,
-    RecordSource, SEMANTICS, Started, UNIT_VERSION, Unit, decode_unit, encode_unit,
+    ActivityFailure, CallSite, Channel, Decision, History, Migrated, Observation, OpenOperation,
+    RecordSource, SEMANTICS, Started, Told, UNIT_VERSION, Unit, decode_unit, encode_unit,
 };
 use perennial::machine::Machine;
 use perennial::{Blocked, IncompatibleKind, WorkflowDefinition};
@@ -244,6 +244,10 @@ fn there_is_a_history_with_each_kind_of_event_and_each_field() {
         &all_under(&histories, "source"),
         &mut missing,
     );
+    missing_of_enum::<Channel>("Channel", &all_under(&histories, "channel"), &mut missing);
+    for kind in ["message_arrived", "signal_arrived"] {
+        missing_of_struct::<Told>(kind, &all_under(&histories, kind), &mut missing);
+    }
     missing_of_struct::<CallSite>("CallSite", &all_under(&histories, "site"), &mut missing);
     missing_of_struct::<OpenOperation>(
         "OpenOperation",

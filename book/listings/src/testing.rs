@@ -159,3 +159,31 @@ pub async fn greet(cx: &Cx, name: String) -> Result<(), Error> {
     Ok(())
 }
 // ANCHOR_END: environment
+
+// ANCHOR: approval
+/// Who says yes or no.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Answer {
+    pub by: String,
+    pub yes: bool,
+}
+
+pub const APPROVAL: Message<Answer> = Message::new("approval");
+
+/// Who has approved of a purchase; `None`: nobody did within a week.
+#[workflow]
+pub async fn purchase(cx: &Cx, cents: u64) -> Result<Option<String>, Error> {
+    send_mail(cx, "boss".into(), format!("may I spend {cents}?")).await?;
+    loop {
+        match cx.receive(APPROVAL).timeout(days(7)).await {
+            Ok(Some(answer)) => return Ok(answer.yes.then_some(answer.by)),
+            Ok(None) => return Ok(None),
+            // Not an answer: ask again.
+            Err(ReceiveError::Invalid { problem, .. }) => {
+                send_mail(cx, "boss".into(), problem).await?;
+            }
+            Err(cancelled) => return Err(cancelled.into()),
+        }
+    }
+}
+// ANCHOR_END: approval

@@ -495,6 +495,23 @@ mod tests {
                 value: value(),
                 site: site(),
             },
+            Decision::Marker {
+                id: "n".repeat(200).into(),
+                version: u32::MAX,
+                site: site(),
+            },
+            Decision::ReceiveStarted {
+                operation: most,
+                channel: Channel::Signal,
+                name: "n".repeat(200).into(),
+                site: site(),
+            },
+            Decision::Received {
+                operation: most,
+                channel: Channel::Signal,
+                number: most,
+                invalid: Some("i".repeat(20_000)),
+            },
             Decision::Dropped { operation: most },
             Decision::Completed {
                 value: value(),
@@ -548,7 +565,20 @@ mod tests {
             stopped: vec![most; 1_000],
             unstarted: Some(Box::new(started.clone())),
         });
-        for observation in [Observation::Started(started), migrated] {
+        let told = || Told {
+            number: most,
+            name: "n".repeat(200),
+            payload: value(),
+            key: Some("k".repeat(200)),
+        };
+        let arrived = [
+            Observation::MessageArrived(told()),
+            Observation::SignalArrived(told()),
+        ];
+        for observation in [Observation::Started(started), migrated]
+            .into_iter()
+            .chain(arrived)
+        {
             assert!(unit(&observation, &[]) <= observation.size());
         }
         for failure in failures {

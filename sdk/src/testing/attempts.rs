@@ -184,7 +184,7 @@ impl Driver {
             AttemptReport::Ended(AttemptEnd::Completed(result)) => {
                 if self.runs[run].tasks.remove(&operation).is_some() {
                     let completed = Observation::ActivityCompleted { operation, result };
-                    self.runs[run].inputs.push_back(completed);
+                    self.runs[run].arrive(self.now, completed);
                 }
             }
             AttemptReport::Ended(AttemptEnd::Rejected(value)) => {
@@ -265,8 +265,7 @@ impl Driver {
     fn fail_operation(&mut self, run: usize, operation: u64, failure: ActivityFailure) {
         let run = &mut self.runs[run];
         if run.tasks.remove(&operation).is_some() {
-            run.inputs
-                .push_back(Observation::ActivityFailed { operation, failure });
+            run.arrive(self.now, Observation::ActivityFailed { operation, failure });
         }
     }
 }

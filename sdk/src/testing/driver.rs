@@ -1,7 +1,7 @@
 //! The driver of a test: runs, a virtual clock, and what is to happen when.
 //!
 //! It does what a runtime does, on one thread and with a clock that moves only when the test lets it. Due
-//! timers come before what else has arrived (S2). Code of the test's (mocks) runs while nothing here is
+//! timers come before what else arrives at that moment (S2). Code of the test's (mocks) runs while nothing here is
 //! borrowed.
 
 use std::cell::RefCell;
@@ -18,7 +18,7 @@ use super::replay::{Recording, Replayed, changed, watched};
 use super::report::Report;
 use super::sandbox::World;
 use super::suggest::closest;
-use crate::history::{Decision, Observation, SEMANTICS, Started, TEST_ARTIFACT};
+use crate::history::{Channel, Decision, Observation, SEMANTICS, Started, TEST_ARTIFACT, Told};
 use crate::machine::{Machine, Pins, Step};
 use crate::value::Value;
 use crate::{
@@ -79,12 +79,23 @@ pub(super) enum AttemptReport {
     DeadlineExceeded,
 }
 
+/// What a run is told, with its stamp.
+pub(super) struct Input {
+    pub(super) at: Timestamp,
+    pub(super) observation: Observation,
+}
+
 /// A run of a test.
 pub(super) struct TestedRun {
     pub(super) key: RunKey,
     machine: Option<Machine>,
     pub(super) recording: Recording,
-    pub(super) inputs: VecDeque<Observation>,
+    /// What has come and was not told: messages that nothing waits for, mostly.
+    pub(super) inputs: VecDeque<Input>,
+    /// How many messages and signals have come.
+    pub(super) told: u64,
+    /// The signals for which nothing waited.
+    pub(super) dropped_signals: Vec<Told>,
     timers: BTreeSet<(Timestamp, u64)>,
     pub(super) tasks: Tasks,
     pub(super) logs: Vec<String>,
@@ -169,7 +180,13 @@ impl Driver {
             recording: Recording::new(key.to_string(), definition),
             key,
             machine: Some(machine),
-            inputs: [Observation::Started(started)].into(),
+            inputs: [Input {
+                at: self.now,
+                observation: Observation::Started(started),
+            }]
+            .into(),
+            told: 0,
+            dropped_signals: Vec::new(),
             timers: BTreeSet::new(),
             tasks: Tasks::new(),
             logs: Vec::new(),
@@ -203,22 +220,23 @@ impl Driver {
     /// Tells the runs what is due and what has arrived.
     pub(super) fn feed(&mut self) -> Result<(), TestFailure> {
         for index in 0..self.runs.len() {
-            while let Some(observation) = self.runs[index].next_input(self.now) {
-                self.observe(index, observation)?;
+            while let Some(input) = self.runs[index].next_input(self.now) {
+                self.observe(index, input)?;
             }
         }
         Ok(())
     }
 
-    fn observe(&mut self, index: usize, observation: Observation) -> Result<(), TestFailure> {
+    fn observe(&mut self, index: usize, input: Input) -> Result<(), TestFailure> {
         let now = self.now;
+        let Input { at, observation } = input;
         let run = &mut self.runs[index];
         let Some(machine) = &mut run.machine else {
             return Ok(());
         };
         let mut step = None;
         let touched = watched(World::Real, || {
-            step = Some(machine.observe(observation.clone(), now, now));
+            step = Some(machine.observe(observation.clone(), at, now));
         });
         let Some(step) = step.transpose()? else {
             return Ok(());
@@ -357,9 +375,19 @@ impl Driver {
     pub(super) fn waiting(&self, index: usize) -> TestFailure {
         let run = &self.runs[index];
         let recording = &run.recording;
-        let decisions = recording.units.iter().flat_map(|unit| &unit.decisions);
+        let decisions = || recording.units.iter().flat_map(|unit| &unit.decisions);
+        let ended: BTreeSet<u64> = decisions()
+            .filter_map(|decision| match decision {
+                Decision::Received { operation, .. } | Decision::Dropped { operation } => {
+                    Some(*operation)
+                }
+                _ => None,
+            })
+            .collect();
         let mut waits_for = Vec::new();
-        for decision in decisions {
+        let mut answers = Vec::new();
+        let mut others = false;
+        for decision in decisions() {
             let (operation, what, site) = match decision {
                 Decision::TimerStarted {
                     operation,
@@ -376,8 +404,25 @@ impl Driver {
                 } if run.tasks.contains_key(operation) => {
                     (operation, format!("activity {name}"), site)
                 }
+                Decision::ReceiveStarted {
+                    operation,
+                    channel,
+                    name,
+                    site,
+                } if !ended.contains(operation) && run.awaits(*channel, name) => {
+                    let (does, answer) = match channel {
+                        Channel::Message => ("receive", "run.send(..)"),
+                        Channel::Signal => ("wait for", "run.signal(..)"),
+                    };
+                    if !answers.contains(&answer) {
+                        answers.push(answer);
+                    }
+                    let what = format!("{does} \"{}\"", name.escape_debug());
+                    (operation, what, site)
+                }
                 _ => continue,
             };
+            others |= !matches!(decision, Decision::ReceiveStarted { .. });
             let site = site.as_ref().map(|site| format!("  {}", place(site)));
             waits_for.push(format!("~{operation} {what}{}", site.unwrap_or_default()));
         }
@@ -385,25 +430,51 @@ impl Driver {
             run: recording.run.clone(),
             workflow: recording.definition.name.to_owned(),
             waits_for,
+            in_vain: run.in_vain(),
+            answers,
+            others,
             clock_stands: !self.auto_advance,
         }))
     }
 }
 
 impl TestedRun {
-    /// What the machine is told next. A due timer comes first (S2).
-    fn next_input(&mut self, now: Timestamp) -> Option<Observation> {
+    /// Something has come for the run.
+    pub(super) fn arrive(&mut self, at: Timestamp, observation: Observation) {
+        self.inputs.push_back(Input { at, observation });
+    }
+
+    /// Whether the run waits for that.
+    pub(super) fn awaits(&self, channel: Channel, name: &str) -> bool {
+        let machine = self.machine.as_ref();
+        machine.is_some_and(|machine| machine.awaits(channel, name))
+    }
+
+    /// What the machine is told next: nothing, until there is something that the run waits for. Then the messages
+    /// that have come before that are first (S25), and a due timer is before what else comes at that moment (S2).
+    fn next_input(&mut self, now: Timestamp) -> Option<Input> {
         if self.end.is_some() {
-            // What still arrives is nobody's any more (S11).
-            self.inputs.clear();
+            // What still arrives is nobody's any more (S11); messages stay, unread (M42).
+            let is_message =
+                |input: &Input| matches!(input.observation, Observation::MessageArrived(_));
+            self.inputs.retain(is_message);
             return None;
         }
-        match self.timers.first() {
-            Some(&(deadline, operation)) if deadline <= now => {
-                self.timers.pop_first();
-                Some(Observation::TimerFired { operation })
+        let due = self.timers.first().filter(|(deadline, _)| *deadline <= now);
+        match (self.inputs.front(), due) {
+            (Some(kept), _) if !self.wakes(kept) => {
+                let is_woken = due.is_some() || self.inputs.iter().any(|input| self.wakes(input));
+                is_woken.then(|| self.inputs.pop_front())?
             }
-            _ => self.inputs.pop_front(),
+            (_, Some(&(_, operation))) => {
+                self.timers.pop_first();
+                let observation = Observation::TimerFired { operation };
+                Some(Input {
+                    at: now,
+                    observation,
+                })
+            }
+            (_, None) => self.inputs.pop_front(),
         }
     }
 

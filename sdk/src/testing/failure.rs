@@ -5,8 +5,9 @@ use std::fmt;
 use super::diverged::Diverged;
 use super::mock::Miscounted;
 use super::sandbox::Touched;
+use super::told::what;
 use crate::Blocked;
-use crate::history::CallSite;
+use crate::history::{CallSite, Channel};
 use crate::prose::shorten;
 use crate::value::Value;
 
@@ -30,6 +31,8 @@ pub enum TestFailure {
     MarkerNotAsked(Box<MarkerNotAsked>),
     /// The run waits for something that does not come.
     Waiting(Box<Waiting>),
+    /// The test tells something to a run that has ended.
+    Ended(Box<Ended>),
     /// An activity fails again and again, and may do so for ever.
     Endless(Box<Endless>),
     /// An activity whose code is run asks for application state that the test does not have.
@@ -90,6 +93,7 @@ impl fmt::Display for TestFailure {
             ),
             Self::MarkerNotAsked(failure) => failure.fmt(f),
             Self::Waiting(failure) => failure.fmt(f),
+            Self::Ended(failure) => failure.fmt(f),
             Self::Endless(failure) => failure.fmt(f),
             Self::NoState { activity, state } => write!(
                 f,
@@ -241,6 +245,12 @@ pub struct Waiting {
     pub workflow: String,
     /// What it waits for, a line each.
     pub waits_for: Vec<String>,
+    /// Messages that it has not taken and signals for which it did not wait, a line each.
+    pub in_vain: Vec<String>,
+    /// How a test brings the messages and signals that it waits for: `run.send(..)`.
+    pub answers: Vec<&'static str>,
+    /// Whether it waits for something else: a timer, an activity.
+    pub others: bool,
     /// Whether the test lets the clock stand still until it advances it.
     pub clock_stands: bool,
 }
@@ -251,6 +261,9 @@ impl fmt::Display for Waiting {
             run,
             workflow,
             waits_for,
+            in_vain,
+            answers,
+            others,
             clock_stands,
         } = self;
         writeln!(
@@ -260,11 +273,55 @@ impl fmt::Display for Waiting {
         for line in waits_for {
             writeln!(f, "  {line}")?;
         }
-        f.write_str(if *clock_stands {
-            "\nhelp: the clock stands until the test moves it: `t.advance(..)`"
-        } else {
-            "\nhelp: no time that passes brings it; a mock answers at once unless `.takes(..)` says otherwise"
-        })
+        if !in_vain.is_empty() {
+            writeln!(f)?;
+        }
+        for line in in_vain {
+            writeln!(f, "  {line}")?;
+        }
+        if !answers.is_empty() {
+            let answers: Vec<_> = answers.iter().map(|answer| format!("`{answer}`")).collect();
+            let answers = answers.join(", ");
+            write!(f, "\nhelp: the test says what the run is told: {answers}")?;
+        }
+        if *clock_stands {
+            f.write_str("\nhelp: the clock stands until the test moves it: `t.advance(..)`")?;
+        } else if *others || answers.is_empty() {
+            f.write_str(
+                "\nhelp: no time that passes brings it; a mock answers at once unless `.takes(..)` says otherwise",
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// The test sends a message or a signal to a run that has ended. Outside of a test its sender gets an error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// The run.
+    pub run: String,
+    /// The workflow.
+    pub workflow: String,
+    /// Which of them it sends.
+    pub channel: Channel,
+    /// The name.
+    pub name: String,
+}
+
+impl fmt::Display for Ended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            run,
+            workflow,
+            channel,
+            name,
+        } = self;
+        write!(
+            f,
+            "the test sends the {} to a run that has ended (run {run}, workflow `{workflow}`)\n\n\
+             help: outside of a test the sender gets an error; where either may come first, ask `run.is_finished()`",
+            what(*channel, name)
+        )
     }
 }
 

@@ -39,7 +39,8 @@
 //!   workflow would make of that.
 //! * A mock is called less or more often than its test says; without a word at least once.
 //! * A run is blocked: the workflow panics, waits for what is not durable, or never comes to an end.
-//! * A run is asked for its result and waits for what no time brings.
+//! * A run is asked for its result and waits for what no time brings, such as a message that the test does not
+//!   [send](Run::send).
 //! * The workflow does not decide the same when it is replayed. After each unit up to 100, then at doubling
 //!   distances, and several times at the end of the test, each run is replayed from its beginning on a fresh
 //!   thread, in a changed world: with `perennial-sandbox` linked another clock, other random bytes and other
@@ -73,10 +74,11 @@ mod snapshot;
 mod suggest;
 mod test_run;
 mod thorough;
+mod told;
 
 pub use body::{TestResult, failure_of, test};
 pub use diverged::Diverged;
-pub use failure::{Endless, MarkerNotAsked, NotMocked, TestFailure, TouchedIn, Waiting};
+pub use failure::{Ended, Endless, MarkerNotAsked, NotMocked, TestFailure, TouchedIn, Waiting};
 pub use files::{NotSaved, save_history};
 pub use histories::{Checked, check_histories, replay_folder};
 pub use misfit::{Misfit, Misfits, Unfit};
@@ -89,3 +91,4 @@ pub use run::Run;
 pub use sandbox::{Sandbox, Touched, World, sandbox, set_sandbox};
 pub use snapshot::Snapshot;
 pub use test_run::TestRun;
+pub use told::Unread;

@@ -15,8 +15,8 @@ type ErrorOf<W> = <<W as Workflow>::Output as WorkflowResult>::Error;
 
 /// A run of the workflow `W`. Made by [`TestRun::start`](super::TestRun::start); clones are the same run.
 pub struct Run<W: Workflow> {
-    shared: Shared,
-    index: usize,
+    pub(super) shared: Shared,
+    pub(super) index: usize,
     workflow: PhantomData<fn() -> W>,
 }
 

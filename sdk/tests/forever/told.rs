@@ -2,7 +2,7 @@
 
 use perennial::history::{
     ActivityFailure, Decision, History, Migrated, Observation, OpenOperation, SEMANTICS, Started,
-    Unit,
+    Told, Unit,
 };
 use perennial::machine::Machine;
 use perennial::value::Value;
@@ -124,6 +124,44 @@ fn everything(run: &str, change: impl FnOnce(&mut Started)) -> History {
     )
 }
 
+fn sent(number: u64, name: &str, payload: impl Serialize, key: Option<&str>) -> Told {
+    Told {
+        number,
+        name: name.to_owned(),
+        payload: Value::encode(&payload).unwrap(),
+        key: key.map(str::to_owned),
+    }
+}
+
+/// The first `count` things that it is told, messages and signals among them.
+fn receives(run: &str, count: usize) -> History {
+    let message = |number, name: &str, payload: &str, key| {
+        let payload: serde_json::Value = serde_json::from_str(payload).unwrap();
+        Observation::MessageArrived(sent(number, name, payload, key))
+    };
+    let signal = |number, payload: &str| {
+        let payload: serde_json::Value = serde_json::from_str(payload).unwrap();
+        Observation::SignalArrived(sent(number, "bell", payload, Some("seldom")))
+    };
+    let note = "note:to.the_shop-1";
+    let observations = [
+        message(1, "approval", "1", Some("approve-1 \"ü\"")),
+        signal(2, "\"rung\""),
+        completed(3, 1_u64),
+        message(4, "approval", "\"no number\"", None),
+        message(7, "approval", "18446744073709551615", None),
+        Observation::TimerFired { operation: 8 },
+        message(8, note, r#"{"id":"A-1","cents":1200,"note":null}"#, None),
+        message(9, "nobody:waits", "null", Some("never-taken")),
+        completed(9, 2_u64),
+        signal(12, "{}"),
+        Observation::TimerFired { operation: 13 },
+        Observation::TimerFired { operation: 15 },
+    ];
+    let started = started("receives", run, ());
+    told(started, observations.into_iter().take(count))
+}
+
 /// As software writes it that knows no call sites.
 fn without_sites(mut history: History) -> History {
     for decision in history
@@ -135,6 +173,7 @@ fn without_sites(mut history: History) -> History {
             Decision::ActivityScheduled { site, .. }
             | Decision::TimerStarted { site, .. }
             | Decision::Recorded { site, .. }
+            | Decision::ReceiveStarted { site, .. }
             | Decision::Marker { site, .. } => *site = None,
             _ => {}
         }
@@ -198,6 +237,12 @@ pub(crate) fn histories() -> Vec<(&'static str, History)> {
         (
             "refuses-in-flight",
             told(started("refuses", "order-46", u64::MAX), []),
+        ),
+        ("receives", receives("order-49", usize::MAX)),
+        ("receives-in-flight", receives("order-50", 8)),
+        (
+            "receives-without-sites",
+            without_sites(receives("order-51", usize::MAX)),
         ),
         (
             "migrated",

@@ -86,10 +86,52 @@ async fn waits(cx: &Cx) -> Result<u64, Error> {
     shipped.map_err(Error::from)
 }
 
+const APPROVAL: Message<u64> = Message::new("approval");
+const NOTE: Message<Order> = Message::new("note:to.the_shop-1");
+const BELL: Signal<String> = Signal::new("bell");
+
+/// What it is told, and the numbers of what was not of the type.
+#[workflow]
+async fn receives(cx: &Cx) -> Result<(Vec<String>, Vec<u64>), Error> {
+    let mut told = Vec::new();
+    let mut wrong = Vec::new();
+    // Two wait for one signal, and one message comes before there is a wait for it.
+    let (one, two, shipped) = join!(cx.wait_for(BELL), cx.wait_for(BELL), ship(cx, 1));
+    told.extend([one?, two?, shipped?.to_string()]);
+    for _ in 0..3 {
+        match cx.receive(APPROVAL).await {
+            Ok(approved) => told.push(approved.to_string()),
+            Err(ReceiveError::Invalid { number, .. }) => wrong.push(number),
+            Err(other) => return Err(other.into()),
+        }
+    }
+    // A wait that has got a message loses it again.
+    let mut early = Box::pin(cx.receive(NOTE));
+    select! {
+        note = &mut early => told.push(note?.id),
+        slept = cx.sleep(hours(1)) => slept?,
+    }
+    let _ = ship(cx, 2).await?;
+    drop(early);
+    told.push(cx.receive(NOTE).await?.id);
+    if let Err(ReceiveError::Invalid { number, .. }) = cx.wait_for(BELL).await {
+        wrong.push(number);
+    }
+    match cx.wait_for(BELL).timeout(minutes(1)).await? {
+        Some(rung) => told.push(rung),
+        None => told.push("nobody".to_owned()),
+    }
+    if let Some(note) = cx.receive(NOTE).timeout(days(7)).await? {
+        told.push(note.id);
+    }
+    Ok((told, wrong))
+}
+
 pub(crate) fn all() -> Vec<WorkflowDefinition> {
     vec![
         WorkflowDefinition::of::<everything>(),
         WorkflowDefinition::of::<refuses>(),
         WorkflowDefinition::of::<waits>(),
+        WorkflowDefinition::of::<receives>(),
     ]
 }

@@ -10,8 +10,8 @@
 use std::sync::{Arc, OnceLock};
 
 use perennial::history::{
-    ActivityFailure, Decision, History, Observation, RecordSource, SEMANTICS, Started,
-    UNIT_VERSION, Unit, decode_unit, encode_unit,
+    ActivityFailure, Channel, Decision, History, Observation, RecordSource, SEMANTICS, Started,
+    Told, UNIT_VERSION, Unit, decode_unit, encode_unit,
 };
 use perennial::machine::Machine;
 use perennial::prelude::*;
@@ -27,6 +27,9 @@ async fn count(_acx: &ActivityCx, number: u64) -> Result<u64, Failure<String>> {
 async fn note(_acx: &ActivityCx, text: String) -> Result<Vec<String>, Failure> {
     Ok(vec![text])
 }
+
+const ADD: Message<u64> = Message::new("add");
+const BELL: Signal<String> = Signal::new("bell");
 
 /// Something of everything. Whatever its results are, it comes to an end.
 #[workflow]
@@ -44,6 +47,17 @@ async fn flow(cx: &Cx, rounds: u64) -> Result<(u64, Vec<String>), Error> {
         });
         sum = sum.wrapping_add(one.unwrap_or(1)).wrapping_add(two?);
     }
+    let (added, rung) = join!(cx.receive(ADD), cx.wait_for(BELL).timeout(hours(1)));
+    sum = sum.wrapping_add(added.unwrap_or(3));
+    if let Ok(Some(rung)) = rung {
+        notes.push(rung);
+    }
+    let mut early = Box::pin(cx.receive(ADD));
+    select! {
+        added = &mut early => sum = sum.wrapping_add(added.unwrap_or(4)),
+        counted = count(cx, sum) => sum = sum.wrapping_add(counted.unwrap_or(5)),
+    }
+    drop(early);
     if cx.patched("how") {
         sum = sum.wrapping_add(cx.record("limit", || 5));
     }
@@ -98,7 +112,13 @@ fn told(kind: u64) -> History {
         at = at + millis(500);
         let activity = machine.open_activities().into_iter().next();
         let timer = machine.timers().first().map(|(number, _)| *number);
+        let number = machine.next_event();
+        let awaited = machine.awaited().first().copied();
         let observation = match (activity, timer) {
+            // Whether or not anything waits for it.
+            _ if number % 9 == kind => arrival(number, None),
+            (None, None) if awaited.is_some() => arrival(number, awaited),
+            _ if awaited.is_some() && number.is_multiple_of(4) => arrival(number, awaited),
             (Some(operation), timer) if kind.is_multiple_of(2) || timer.is_none() => {
                 answer(&units, operation, kind)
             }
@@ -117,6 +137,34 @@ fn told(kind: u64) -> History {
 
 fn artifact() -> Arc<str> {
     "this".into()
+}
+
+/// A message or a signal: what is awaited, or one that fits nothing so well.
+fn arrival(number: u64, awaited: Option<(Channel, &str)>) -> Observation {
+    let (channel, name) = awaited.unwrap_or(match number % 3 {
+        0 => (Channel::Message, "add"),
+        1 => (Channel::Signal, "bell"),
+        _ => (Channel::Message, "unknown"),
+    });
+    let payload = match (channel, number % 5) {
+        (_, 0) => value(13),
+        (Channel::Message, _) => value(2),
+        (Channel::Signal, _) => value(7),
+    };
+    told_of(channel, number, name.to_owned(), payload)
+}
+
+fn told_of(channel: Channel, number: u64, name: String, payload: Value) -> Observation {
+    let told = Told {
+        number,
+        name,
+        payload,
+        key: number.is_multiple_of(2).then(|| format!("key-{number}")),
+    };
+    match channel {
+        Channel::Message => Observation::MessageArrived(told),
+        Channel::Signal => Observation::SignalArrived(told),
+    }
 }
 
 fn answer(units: &[Unit], operation: u64, kind: u64) -> Observation {
@@ -251,8 +299,17 @@ pub fn change(units: &mut Vec<Unit>, [what, a, b, c]: [u8; 4]) {
                 4 => started.generation = b as u64,
                 _ => started.artifact = word(b),
             },
+            Observation::MessageArrived(told) | Observation::SignalArrived(told) => match c % 3 {
+                0 => told.number = b as u64,
+                1 => told.name = word(b),
+                _ => told.payload = value(b),
+            },
             _ => {}
         },
+        8 if c >= 128 => {
+            let channel = [Channel::Message, Channel::Signal][b % 2];
+            units[one].observation = told_of(channel, b as u64 / 2, word(b), value(c));
+        }
         8 => {
             let observation = &mut units[one].observation;
             *observation = Observation::ActivityCompleted {
@@ -297,6 +354,21 @@ fn decisions(decisions: &mut Vec<Decision>, what: u8, [b, c]: [usize; 2]) {
                     *id = word(c).into();
                 }
             }
+            Decision::ReceiveStarted { channel, name, .. } => match c % 3 {
+                0 => *channel = other_channel(*channel),
+                _ => *name = word(c / 3).into(),
+            },
+            Decision::Received {
+                channel,
+                number,
+                invalid,
+                ..
+            } => match c % 4 {
+                0 => *channel = other_channel(*channel),
+                1 => *invalid = Some(word(c / 4)),
+                2 => *invalid = None,
+                _ => *number = c as u64 / 4,
+            },
             _ => {}
         },
         14 => match &mut decisions[one] {
@@ -311,9 +383,18 @@ fn decisions(decisions: &mut Vec<Decision>, what: u8, [b, c]: [usize; 2]) {
         _ => match &mut decisions[one] {
             Decision::ActivityScheduled { operation, .. }
             | Decision::TimerStarted { operation, .. }
+            | Decision::ReceiveStarted { operation, .. }
+            | Decision::Received { operation, .. }
             | Decision::Dropped { operation } => *operation = c as u64,
             _ => {}
         },
+    }
+}
+
+fn other_channel(channel: Channel) -> Channel {
+    match channel {
+        Channel::Message => Channel::Signal,
+        Channel::Signal => Channel::Message,
     }
 }
 
@@ -326,6 +407,8 @@ fn word(which: usize) -> String {
         "limit",
         "how",
         "in-a-round",
+        "add",
+        "bell",
         "a \"b\"\u{1b}[31m\n\r\u{202e}",
         "flwo",
     ];

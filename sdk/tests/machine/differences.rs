@@ -2,7 +2,7 @@
 //! every length that the history had meanwhile. The first difference is at the same event each time, and what is
 //! told of it is never something else than what was done: at worst that it is changed.
 
-use perennial::history::Unit;
+use perennial::history::{Channel, Decision, Unit};
 use perennial::prelude::*;
 use perennial::{Blocked, Incompatible, Workflow};
 
@@ -50,18 +50,52 @@ fn told<W: Workflow>() -> Vec<Unit> {
     while !story.is_finished() {
         let activity = story.machine().open_activities().into_iter().min();
         let timer = story.machine().timers().first().map(|(number, _)| *number);
-        match (activity, timer) {
-            (Some(activity), timer) if timer.is_none_or(|timer| activity < timer) => {
-                story.complete(activity, 7);
+        let wait = open_wait(&story);
+        let first = [activity, timer, wait.as_ref().map(|wait| wait.0)];
+        let first = first.into_iter().flatten().min();
+        let number = story.units.len() as u64;
+        match wait {
+            _ if first.is_none() => panic!("nothing is open"),
+            Some((operation, Channel::Message, name)) if first == Some(operation) => {
+                story.message(number, &name, 7);
             }
-            (_, Some(timer)) => {
-                story.fire(timer);
+            Some((operation, Channel::Signal, name)) if first == Some(operation) => {
+                story.signal(number, &name, 7);
             }
-            _ => panic!("nothing is open"),
+            _ if first == timer => {
+                story.fire(timer.unwrap());
+            }
+            _ => {
+                story.complete(activity.unwrap(), 7);
+            }
         }
         assert!(story.units.len() < 100);
     }
     story.units
+}
+
+/// The first wait for a message or a signal that has got nothing.
+fn open_wait(story: &Story) -> Option<(u64, Channel, String)> {
+    let decisions = || story.units.iter().flat_map(|unit| &unit.decisions);
+    let is_over = |wait: u64| {
+        decisions().any(|decision| match decision {
+            Decision::Received { operation, .. } | Decision::Dropped { operation } => {
+                *operation == wait
+            }
+            _ => false,
+        })
+    };
+    decisions().find_map(|decision| match decision {
+        Decision::ReceiveStarted {
+            operation,
+            channel,
+            name,
+            ..
+        } if !is_over(*operation) && story.machine().awaits(*channel, name) => {
+            Some((*operation, *channel, name.to_string()))
+        }
+        _ => None,
+    })
 }
 
 /// What is told at each length of the history at which there is a difference, the longest first.
@@ -402,3 +436,5 @@ change! { the_first_of_two_notices_is_gone,
 change! { a_spawned_task_is_gone,
 |cx| { let task = cx.spawn(notify(cx, 1)); let n = ship(cx, 2).await?; task.await?; Ok(n) }
 => { let n = ship(cx, 2).await?; Ok(n) }, @"H204 removed at 2: activity notify / activity ship" }
+
+mod waits;

@@ -1,11 +1,11 @@
 //! Whatever a driver feeds: no panic comes out of a machine, errors are typed, and warm and cold agree.
 
-use perennial::history::{ActivityFailure, Observation};
+use perennial::history::{ActivityFailure, Channel, Observation};
 use perennial::prelude::*;
 use perennial::value::Value;
 use proptest::prelude::*;
 
-use crate::story::{Story, replay, started};
+use crate::story::{Story, replay, started, told};
 
 #[activity(idempotent)]
 async fn part(_acx: &ActivityCx, number: u64) -> Result<u64, Failure<String>> {
@@ -20,12 +20,32 @@ async fn race(cx: &Cx, number: u64) -> Result<u64, Error> {
     })
 }
 
+const ADD: Message<u64> = Message::new("add");
+const BELL: Signal<u64> = Signal::new("bell");
+
+/// Adds up what it is told, and leaves some of it to others.
+#[durable]
+async fn listen(cx: &Cx, rounds: u64) -> u64 {
+    let mut sum = 0;
+    for round in 0..rounds {
+        let (added, rung) = join!(cx.receive(ADD), cx.wait_for(BELL).timeout(seconds(2)));
+        sum += added.unwrap_or(1) + rung.ok().flatten().unwrap_or(2);
+        sum += select! {
+            added = cx.receive(ADD) => added.unwrap_or(3),
+            raced = race(cx, round) => raced.unwrap_or(4),
+        };
+    }
+    sum
+}
+
 #[workflow]
 async fn anything(cx: &Cx, seed: u64) -> Result<u64, Error> {
     let mut set = JoinSet::new(cx);
     for number in 0..seed % 4 {
         set.submit(part(cx, number));
     }
+    let own = cx.clone();
+    let listening = cx.spawn(async move { listen(&own, seed % 3).await });
     let own = cx.clone();
     let beside = cx.spawn(async move {
         let mut sum = 0;
@@ -50,7 +70,7 @@ async fn anything(cx: &Cx, seed: u64) -> Result<u64, Error> {
         let all = join_all((0..round).map(|number| race(cx, number))).await;
         sum += all.into_iter().map(|one| one.unwrap_or(1)).sum::<u64>();
     }
-    Ok(sum + beside.await)
+    Ok(sum + beside.await + listening.await)
 }
 
 #[derive(Clone, Debug)]
@@ -63,6 +83,9 @@ enum Move {
     Stray(u64, bool),
     Nonsense(usize, &'static str),
     StartAgain,
+    Message(&'static str, u64),
+    Signal(&'static str, u64),
+    NonsenseMessage(&'static str),
 }
 
 fn failure() -> impl Strategy<Value = ActivityFailure> {
@@ -92,6 +115,11 @@ fn moves() -> impl Strategy<Value = Vec<Move>> {
         1 => (any::<usize>(), prop::sample::select(vec!["\"x\"", "{}", "-1"]))
             .prop_map(|(at, text)| Move::Nonsense(at, text)),
         1 => Just(Move::StartAgain),
+        4 => (prop::sample::select(vec!["add", "add", "bell", "other"]), 0..100_u64)
+            .prop_map(|(name, value)| Move::Message(name, value)),
+        4 => (prop::sample::select(vec!["bell", "bell", "add"]), 0..100_u64)
+            .prop_map(|(name, value)| Move::Signal(name, value)),
+        1 => prop::sample::select(vec!["add", "bell"]).prop_map(Move::NonsenseMessage),
     ];
     prop::collection::vec(one, 0..40)
 }
@@ -106,7 +134,7 @@ proptest! {
     #[test]
     fn no_panic_comes_out_and_warm_and_cold_agree(seed in 0..8_u64, moves in moves()) {
         let mut story = Story::of::<anything>(seed);
-        for what in moves {
+        for (what, number) in moves.into_iter().zip(1..) {
             let activities = story.machine().open_activities();
             let timers: Vec<u64> = story.machine().timers().iter().map(|(number, _)| *number).collect();
             let observation = match what {
@@ -122,6 +150,13 @@ proptest! {
                 Move::Stray(operation, true) => Some(Observation::TimerFired { operation }),
                 Move::Stray(operation, false) => {
                     Some(Observation::ActivityCompleted { operation, result: Value::null() })
+                }
+                Move::Message(name, value) => {
+                    Some(Observation::MessageArrived(told(number, name, value)))
+                }
+                Move::Signal(name, value) => Some(Observation::SignalArrived(told(number, name, value))),
+                Move::NonsenseMessage(name) => {
+                    Some(Observation::MessageArrived(told(number, name, "no number")))
                 }
                 Move::StartAgain => Some(started::<anything>(seed)),
             };
@@ -145,8 +180,19 @@ proptest! {
         for (at, prefer_timer) in answers {
             let activities = story.machine().open_activities();
             let timers: Vec<u64> = story.machine().timers().iter().map(|(number, _)| *number).collect();
-            if story.is_finished() || activities.is_empty() && timers.is_empty() {
+            let awaited = story.machine().awaited();
+            if story.is_finished() || activities.is_empty() && timers.is_empty() && awaited.is_empty() {
                 break;
+            }
+            let number = story.units.len() as u64;
+            if let Some(&(channel, name)) = awaited.first()
+                && (number.is_multiple_of(3) || activities.is_empty() && timers.is_empty())
+            {
+                match channel {
+                    Channel::Message => story.message(number, name, 5),
+                    Channel::Signal => story.signal(number, name, 5),
+                };
+                continue;
             }
             if activities.is_empty() || prefer_timer && !timers.is_empty() {
                 story.fire(*at.get(&timers));

@@ -6,7 +6,8 @@ use std::process::Command;
 use perennial::prelude::*;
 use perennial::testing::{TestFailure, TestRun, failure_of};
 use perennial_book::testing::{
-    Customer, Declined, Outbox, charge, invoices, price, send_mail, trial,
+    APPROVAL, Answer, Customer, Declined, Outbox, charge, invoices, price, purchase, send_mail,
+    trial,
 };
 
 use crate::cargo::{at_home, essential, succeed};
@@ -124,6 +125,38 @@ fn with_code_that_needs_tokio(t: &mut TestRun) {
     assert!(t.start(trial, ada()).result().is_ok());
 }
 
+// ANCHOR: send
+#[perennial::test]
+fn the_boss_may_take_her_time(t: &mut TestRun) {
+    t.mock(send_mail, |_| Ok(()));
+    let run = t.start(purchase, 1_200);
+    t.advance(days(6));
+    let by = "Grace".to_owned();
+    run.send(APPROVAL, Answer { by, yes: true });
+    assert_eq!(run.result().unwrap(), Some("Grace".to_owned()));
+}
+
+#[perennial::test]
+fn nobody_says_anything(t: &mut TestRun) {
+    t.mock(send_mail, |_| Ok(()));
+    let run = t.start(purchase, 1_200);
+    assert_eq!(run.result().unwrap(), None);
+    assert_eq!(t.now(), TestRun::BEGIN + days(7));
+}
+// ANCHOR_END: send
+
+// ANCHOR: send_json
+#[perennial::test]
+fn what_is_no_answer_is_asked_again(t: &mut TestRun) {
+    let mails = t.mock(send_mail, |_| Ok(())).times(2);
+    let run = t.start(purchase, 1_200);
+    run.send_json("approval", r#"{"by": "Grace"}"#);
+    assert!(mails.calls()[1].1.contains("missing field `yes`"));
+    run.send_json("approval", r#"{"by": "Grace", "yes": false}"#);
+    assert_eq!(run.result().unwrap(), None);
+}
+// ANCHOR_END: send_json
+
 // ANCHOR: report
 #[perennial::test]
 fn what_was_checked(t: &mut TestRun) {
@@ -159,6 +192,25 @@ fn a_mock_that_was_forgotten() {
         let _ = t.start(trial, ada()).result();
     });
     assert_text("texts/testing/forgotten.txt", &forgotten);
+}
+
+/// A name that was mistyped.
+#[test]
+fn a_message_that_nothing_waits_for() {
+    #[workflow]
+    async fn is_approved(cx: &Cx) -> Result<bool, ReceiveError> {
+        Ok(cx.receive(APPROVAL).await?.yes)
+    }
+    let failure = text(|t| {
+        let run = t.start(is_approved, ());
+        run.send_json("aproval", r#"{"by": "Grace", "yes": true}"#);
+        let _ = run.result();
+    });
+    // The line of the wait changes with this file.
+    let (before, after) = failure.split_once("testing.rs:").unwrap();
+    let after = after.trim_start_matches(|c: char| c.is_ascii_digit() || c == ':');
+    let failure = format!("{before}testing.rs:12:8{after}");
+    assert_text("texts/testing/unread.txt", &failure);
 }
 
 #[test]
