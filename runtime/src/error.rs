@@ -6,6 +6,7 @@ use std::time::Duration;
 use perennial::value::{DecodeError, EncodeError};
 use perennial::{InvalidId, RunKey, Timestamp};
 
+use crate::client::SendError;
 use crate::store::{Status, StoreError};
 
 /// A run that could not be started.
@@ -44,6 +45,14 @@ pub enum StartError {
         given: String,
         /// How it stands.
         status: Status,
+    },
+    /// A message that was to come with it cannot be sent.
+    Message(Box<SendError>),
+    /// There is that run already, and the messages that were to come with it are not the first that it has: they
+    /// were not sent.
+    MessagesNotSent {
+        /// The run.
+        run: RunKey,
     },
     /// The store or the engine could not do it.
     Unavailable(Unavailable),
@@ -156,12 +165,19 @@ impl fmt::Display for StartError {
                 }
                 Ok(())
             }
+            Self::Message(error) => write!(f, "the run was not started: {error}"),
+            Self::MessagesNotSent { run } => write!(
+                f,
+                "there is a run {run} already, and the messages that were to come with it are not those that it began \
+                 with, so they were not sent\n\n\
+                 help: send them to the run that there is, under an idempotency key each: `client.send(..)`"
+            ),
             Self::Unavailable(error) => error.fmt(f),
         }
     }
 }
 
-fn cut(digest: &str) -> &str {
+pub(crate) fn cut(digest: &str) -> &str {
     digest.get(..12).unwrap_or(digest)
 }
 
@@ -306,6 +322,8 @@ pub enum ReadError {
         /// The text.
         cursor: String,
     },
+    /// A page was asked for that begins after one message and ends before another.
+    BothDirections,
     /// The store or the engine could not say.
     Unavailable(Unavailable),
 }
@@ -327,6 +345,11 @@ impl fmt::Display for ReadError {
                 f,
                 "\"{}\" is not the cursor of a page\n\nhelp: use `next` of the page before, as it is",
                 cursor.escape_debug()
+            ),
+            Self::BothDirections => f.write_str(
+                "a page of messages goes in one direction: `after` a number or `before` one, not both\n\n\
+                 help: read on with `.after(..)` the last number of the page before, or back with `.before(..)` its \
+                 first"
             ),
             Self::Unavailable(error) => error.fmt(f),
         }

@@ -25,8 +25,9 @@ pub mod store;
 
 pub use builder::{Builder, IntoStore, StartupError, StoreSource};
 pub use client::{
-    BlockedCount, Client, List, RunHandle, RunHistory, RunInfo, RunPage, RunState, Start,
-    Unblocked, generate_run_id,
+    BlockedCount, Client, List, ListMessages, MessageInfo, MessagePage, MessageState, Receipt,
+    RunHandle, RunHistory, RunInfo, RunPage, RunState, SendError, SendMessage, Start, Unblocked,
+    generate_run_id,
 };
 pub use clock::{Clock, SystemClock};
 pub use engine::Reuse;

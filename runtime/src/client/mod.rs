@@ -3,9 +3,12 @@
 mod count;
 mod export;
 mod list;
+mod messages;
 mod migrate;
 mod purge;
 mod run;
+mod send;
+mod send_error;
 mod start;
 mod unblock;
 
@@ -13,12 +16,17 @@ use std::sync::Arc;
 
 use perennial::history::History;
 use perennial::value::Value;
-use perennial::{InvalidId, Namespace, RunId, RunKey, Timestamp, Workflow, WorkflowFn};
+use perennial::{
+    Data, InvalidId, Message, Namespace, RunId, RunKey, Signal, Timestamp, Workflow, WorkflowFn,
+};
 use serde::Serialize;
 
 pub use count::BlockedCount;
 pub use list::{List, RunPage};
+pub use messages::{ListMessages, MessageInfo, MessagePage, MessageState};
 pub use run::RunHandle;
+pub use send::{Receipt, SendMessage};
+pub use send_error::SendError;
 pub use start::{Start, generate_run_id};
 pub use unblock::Unblocked;
 
@@ -100,6 +108,7 @@ impl Client {
             definition.name,
             input,
             Reuse::Never,
+            Vec::new(),
         )
         .await?;
         Ok(run)
@@ -193,6 +202,57 @@ impl Client {
     /// [`ReadError::Unavailable`].
     pub async fn programs(&self) -> Result<Vec<ProgramRecord>, ReadError> {
         read(&self.shared, |shared| Ok(shared.store.programs()?)).await
+    }
+
+    /// Sends a message to a run: one wait of the run for that name takes it, the oldest message first, whether it
+    /// begins before or after this (S25). Answered when the run has it durably; from then on it is not lost, and not
+    /// taken twice. A run that is blocked has it too, and takes it when it goes on.
+    ///
+    /// Sent again after an error, it may be there twice; under an
+    /// [idempotency key](SendMessage::idempotency_key) it is not.
+    ///
+    /// ```no_run
+    /// # use perennial::prelude::*;
+    /// # use perennial_runtime::{Client, SendError};
+    /// const APPROVAL: Message<bool> = Message::new("approval");
+    ///
+    /// # async fn approve(client: &Client, run: &RunId) -> Result<(), SendError> {
+    /// let receipt = client.send(run, APPROVAL, &true).idempotency_key("approve-42").await?;
+    /// println!("it is number {} of what the run was sent", receipt.number);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`].
+    pub fn send<T: Data>(&self, run: &RunId, message: Message<T>, value: &T) -> SendMessage {
+        let run = RunKey::new(self.namespace.clone(), run.clone());
+        SendMessage::new(Arc::clone(&self.shared), run, message, value)
+    }
+
+    /// Sends a signal to a run: it reaches the waits for that name that the run has when its turn comes, all of them,
+    /// and nobody where there are none (M54). Answered when that is durable. What must not be missed is a
+    /// [message](Self::send).
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`].
+    pub fn signal<T: Data>(
+        &self,
+        run: &RunId,
+        signal: Signal<T>,
+        value: &T,
+    ) -> impl Future<Output = Result<(), SendError>> + Send + use<T> {
+        let run = RunKey::new(self.namespace.clone(), run.clone());
+        send::signal(Arc::clone(&self.shared), run, signal, value)
+    }
+
+    /// Lists the messages that a run was sent, page by page: those that it has taken, with the place, and those that
+    /// it has not (M39).
+    pub fn list_messages(&self, run: &RunId) -> ListMessages {
+        let run = RunKey::new(self.namespace.clone(), run.clone());
+        ListMessages::new(Arc::clone(&self.shared), run)
     }
 
     /// Lists runs, page by page, in the order of their ids.

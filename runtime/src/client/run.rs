@@ -4,12 +4,14 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use perennial::{RunId, RunKey, Workflow, WorkflowResult};
+use perennial::{Data, Message, RunId, RunKey, Signal, Workflow, WorkflowResult};
 use tokio::sync::oneshot;
 
 use super::unblock::unblock;
-use super::{RunHistory, RunInfo, Unblocked, history, status};
-use crate::engine::{Message, Shared, WaitError};
+use super::{
+    ListMessages, RunHistory, RunInfo, SendError, SendMessage, Unblocked, history, send, status,
+};
+use crate::engine::{self, Shared, WaitError};
 use crate::error::{ReadError, RunError, Unavailable, UnblockError};
 use crate::store::Status;
 
@@ -50,7 +52,7 @@ impl<W: Workflow> RunHandle<W> {
         let (reply, answer) = oneshot::channel();
         self.shared.tell(
             &self.run,
-            Message::Await {
+            engine::Message::Await {
                 run: self.run.clone(),
                 reply,
             },
@@ -100,6 +102,33 @@ impl<W: Workflow> RunHandle<W> {
     /// [`UnblockError`].
     pub async fn unblock(&self) -> Result<Unblocked, UnblockError> {
         unblock(&self.shared, self.run.clone()).await
+    }
+
+    /// Sends it a message: see [`Client::send`](super::Client::send).
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`].
+    pub fn send<T: Data>(&self, message: Message<T>, value: &T) -> SendMessage {
+        SendMessage::new(Arc::clone(&self.shared), self.run.clone(), message, value)
+    }
+
+    /// Sends it a signal: see [`Client::signal`](super::Client::signal).
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`].
+    pub fn signal<T: Data>(
+        &self,
+        signal: Signal<T>,
+        value: &T,
+    ) -> impl Future<Output = Result<(), SendError>> + Send + use<T, W> {
+        send::signal(Arc::clone(&self.shared), self.run.clone(), signal, value)
+    }
+
+    /// Lists the messages that it was sent: see [`Client::list_messages`](super::Client::list_messages).
+    pub fn list_messages(&self) -> ListMessages {
+        ListMessages::new(Arc::clone(&self.shared), self.run.clone())
     }
 
     /// How it stands.

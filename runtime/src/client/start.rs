@@ -5,13 +5,16 @@ use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use perennial::history::Channel;
 use perennial::value::{EncodeError, Value};
-use perennial::{InvalidId, RunId, RunKey, Workflow};
+use perennial::{Data, InvalidId, RunId, RunKey, Workflow};
 use tokio::sync::oneshot;
 
-use super::{Client, RunHandle};
-use crate::engine::{Message, Reuse, Shared, StartReply, StartRequest};
-use crate::error::{StartError, Unavailable};
+use super::messages::messages as messages_of;
+use super::{Client, RunHandle, SendError, read};
+use crate::engine::{Message, Reuse, Shared, StartReply, StartRequest, observation};
+use crate::error::{ReadError, StartError, Unavailable};
+use crate::store::{MAX_INBOX, MAX_UNIT_BYTES};
 
 /// An id that no other run has, for runs that nobody needs to find by name: a random UUID.
 ///
@@ -42,16 +45,21 @@ pub struct Start<W> {
     id: Result<RunId, InvalidId>,
     input: Result<Value, EncodeError>,
     reuse: Reuse,
+    messages: Vec<Sent>,
     workflow: PhantomData<fn() -> W>,
 }
+
+/// A message that comes with a run: its name, and what it says.
+type Sent = (&'static str, Result<Value, EncodeError>);
 
 impl<W: Workflow> Start<W> {
     pub(super) fn new(client: Client, id: Result<RunId, InvalidId>, input: &W::Input) -> Self {
         Self {
             client,
             id,
-            input: perennial::Data::to_value(input),
+            input: input.to_value(),
             reuse: Reuse::default(),
+            messages: Vec::new(),
             workflow: PhantomData,
         }
     }
@@ -59,6 +67,17 @@ impl<W: Workflow> Start<W> {
     /// What to do where there is a finished run of that id.
     pub fn reuse(mut self, reuse: Reuse) -> Self {
         self.reuse = reuse;
+        self
+    }
+
+    /// A message that comes with the run: either both are there, or neither is. May be called several times, for
+    /// messages in that order, of [`MAX_UNIT_BYTES`](crate::store::MAX_UNIT_BYTES) together.
+    ///
+    /// Where there is a run of that id already, they are not sent to it. That is no error where it began with the
+    /// same messages, so that such a start too can be repeated until it is answered; and
+    /// [`StartError::MessagesNotSent`] where it did not.
+    pub fn send<T: Data>(mut self, message: perennial::Message<T>, value: &T) -> Self {
+        self.messages.push((message.name(), value.to_value()));
         self
     }
 }
@@ -82,12 +101,13 @@ impl<W: Workflow> IntoFuture for Start<W> {
             id,
             input,
             reuse,
+            messages,
             ..
         } = self;
         Box::pin(async move {
             let run = RunKey::new(client.namespace, id?);
             let input = input.map_err(StartError::Input)?;
-            send(&client.shared, run.clone(), W::NAME, input, reuse).await?;
+            send(&client.shared, run.clone(), W::NAME, input, reuse, messages).await?;
             Ok(RunHandle::new(client.shared, run))
         })
     }
@@ -99,6 +119,7 @@ pub(super) async fn send(
     name: &'static str,
     input: Value,
     reuse: Reuse,
+    messages: Vec<Sent>,
 ) -> Result<(), StartError> {
     let Some(workflow) = shared.registry.workflows.get(name).copied() else {
         let closest = shared.registry.closest_workflow(name);
@@ -107,13 +128,19 @@ pub(super) async fn send(
             closest,
         });
     };
+    let messages =
+        check(shared, name, messages).map_err(|error| StartError::Message(error.into()))?;
     let digest = input.digest();
+    let observed = messages
+        .iter()
+        .map(|(name, value)| observation(Channel::Message, name.clone(), value.clone(), None));
     let (reply, answer) = oneshot::channel();
     let request = StartRequest {
         run: run.clone(),
         workflow,
         input,
         digest,
+        messages: observed.collect(),
         reuse,
         reply,
     };
@@ -124,7 +151,9 @@ pub(super) async fn send(
         .map_err(StartError::Unavailable)?;
     match answer {
         StartReply::New => Ok(()),
-        StartReply::Exists(head) if head.workflow == name && (head.input == digest) => Ok(()),
+        StartReply::Exists(head) if head.workflow == name && (head.input == digest) => {
+            begun_with(shared, run, messages).await
+        }
         StartReply::Exists(head) => Err(StartError::Conflict {
             run,
             workflow: head.workflow,
@@ -133,5 +162,63 @@ pub(super) async fn send(
             given: digest.to_string(),
             status: head.status,
         }),
+    }
+}
+
+/// The messages that are to come with a run, if they can.
+fn check(
+    shared: &Shared,
+    workflow: &str,
+    messages: Vec<Sent>,
+) -> Result<Vec<(String, Value)>, SendError> {
+    let (mut left, limit) = (MAX_UNIT_BYTES, MAX_UNIT_BYTES as u64);
+    let checked = messages.into_iter().map(|(name, value)| {
+        let value = value.map_err(|error| SendError::unstorable(name, error))?;
+        let registry = &shared.registry;
+        registry.check_awaited(workflow, Channel::Message, name)?;
+        let size = value.as_json().len() + name.len();
+        left = left.checked_sub(size).ok_or(SendError::PayloadTooLarge {
+            name: name.to_owned(),
+            size: limit - left as u64 + size as u64,
+            limit,
+        })?;
+        Ok((name.to_owned(), value))
+    });
+    let checked = checked.collect::<Result<Vec<_>, _>>()?;
+    if checked.len() as u64 > MAX_INBOX {
+        return Err(SendError::TooManyMessages {
+            count: checked.len() as u64,
+            limit: MAX_INBOX,
+        });
+    }
+    Ok(checked)
+}
+
+/// Whether the messages that were to come with a run that is there are those that it began with.
+async fn begun_with(
+    shared: &Arc<Shared>,
+    run: RunKey,
+    wanted: Vec<(String, Value)>,
+) -> Result<(), StartError> {
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    let of = run.clone();
+    let there = match read(shared, move |shared| messages_of(shared, &of)).await {
+        Ok(there) => there,
+        Err(ReadError::Unavailable(error)) => return Err(StartError::Unavailable(error)),
+        // It was purged, so nobody can tell.
+        Err(_) => return Err(StartError::MessagesNotSent { run }),
+    };
+    let mut there = there.into_values();
+    let same = wanted.into_iter().all(|(name, value)| {
+        there
+            .next()
+            .is_some_and(|message| message.name == name && message.payload.same(&value))
+    });
+    if same {
+        Ok(())
+    } else {
+        Err(StartError::MessagesNotSent { run })
     }
 }

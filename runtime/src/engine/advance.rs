@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use perennial::history::{Decision, Observation, Unit};
+use perennial::history::{Channel, Decision, Observation, Unit};
 use perennial::machine::{Machine, Step, WARN_EVENTS};
 use perennial::{Blocked, RunKey, Timestamp};
 
@@ -12,7 +12,7 @@ use super::message::Ended;
 use super::run::{After, Input, Open, Progress, Run, Stage, settles};
 use super::shard::Shard;
 use super::{Shared, commit};
-use crate::store::{Status, Task, TaskChange, TimerChange};
+use crate::store::{Awaited, Status, Task, TaskChange, TimerChange};
 
 /// How many units a commit may have.
 const MOST_UNITS: usize = 256;
@@ -36,14 +36,18 @@ impl Shard {
             run.keep_inputs(shared.clock.now());
         } else if run.machine.is_none() {
             let due = run.due.max(shared.clock.now());
-            if run.was_blocked || !run.inputs.is_empty() || run.next_is_due(due) {
+            let awaited = &run.awaited;
+            let wakes = run.inputs.wakes(|channel, name| awaited.has(channel, name));
+            if run.was_blocked || wakes || run.next_is_due(due) {
                 return self.begin_replay(key);
             }
+            run.drop_idle_signals();
         } else {
             if let Err(error) = feed(&shared, run) {
                 return self.block(key, &error);
             }
             run.clear_block();
+            run.drop_idle_signals();
         }
         commit::submit(&shared, key, &mut self.runs, &mut self.outbox);
         if self
@@ -63,28 +67,96 @@ impl Run {
             .is_some_and(|(deadline, _)| *deadline <= now)
     }
 
-    /// What to tell the machine next, and its stamp. A timer comes before what arrived after its deadline
-    /// (S2).
-    fn next_input(&mut self, now: Timestamp) -> Option<(Input, Timestamp)> {
-        let due = self.due.max(now);
-        if let Some(&(deadline, operation)) = self.timers.first()
-            && deadline <= due
-            && self
+    /// What to tell the machine next, and its stamp. A timer comes before what arrived after its deadline, whatever
+    /// the clock says since (S2, M34). What the run does not wait for is told only before something else.
+    fn next_input(
+        &mut self,
+        machine: &Machine,
+        now: Timestamp,
+        draining: bool,
+    ) -> Option<(Input, Timestamp)> {
+        loop {
+            let wakes = self
                 .inputs
-                .front()
-                .and_then(|input| input.row)
-                .is_none_or(|(_, at)| at >= deadline)
-        {
-            let stamp = now.max(deadline).max(self.stamp);
-            return Some((Input::new(Observation::TimerFired { operation }), stamp));
+                .wakes(|channel, name| machine.awaits(channel, name));
+            // Timers are due again and again where that is all that a run waits for: they fire in the next
+            // process, save those that come before what has arrived.
+            if draining && !wakes {
+                return None;
+            }
+            let (front, due) = (self.inputs.front(), self.due.max(now));
+            let next = self.timers.first().copied();
+            if let Some((deadline, operation)) = next
+                && front
+                    .flatten()
+                    .map_or(deadline <= due, |arrived| deadline <= arrived)
+            {
+                let stamp = now.max(deadline).max(self.stamp);
+                return Some((Input::new(Observation::TimerFired { operation }), stamp));
+            }
+            if !wakes && next.is_none_or(|(deadline, _)| deadline > due) {
+                return None;
+            }
+            let input = self.inputs.pop_front()?;
+            if self.drop_signal(machine, &input) {
+                continue;
+            }
+            let at = match input.row {
+                // It got its stamp when it arrived. Others that arrived later wait behind it.
+                Some((_, at)) => at.max(self.told),
+                None => now.max(self.stamp),
+            };
+            return Some((input, at));
         }
-        let input = self.inputs.pop_front()?;
-        let at = match input.row {
-            // It got its stamp when it arrived. Others that arrived later wait behind it.
-            Some((_, at)) => at.max(self.told),
-            None => now.max(self.stamp),
+    }
+
+    /// A signal that nobody waits for when it is its turn is taken and told to nobody (M54).
+    fn drop_signal(&mut self, machine: &Machine, input: &Input) -> bool {
+        let Observation::SignalArrived(told) = &input.observation else {
+            return false;
         };
-        Some((input, at))
+        if machine.awaits(Channel::Signal, &told.name) {
+            return false;
+        }
+        let arrival = input.row.map(|(arrival, _)| arrival);
+        self.changes.taken.extend(arrival);
+        self.changes.dropped_signals += 1;
+        true
+    }
+
+    /// Signals that nobody waits for do not gather while nothing else happens.
+    fn drop_idle_signals(&mut self) {
+        if !self.inputs.is_quiet() {
+            return;
+        }
+        let next = self.timers.first().map(|(deadline, _)| *deadline);
+        let taken = self.inputs.take_idle_signals(next);
+        self.changes.dropped_signals += taken.len() as u64;
+        self.changes.taken.extend(taken);
+    }
+
+    /// Tells the store what the run waits for, where that is not what it was.
+    pub(super) fn note_awaited(&mut self, machine: &Machine) {
+        let now = machine.awaited();
+        let same = match &self.awaited {
+            Awaited::Names(before) => {
+                before.len() == now.len()
+                    && before
+                        .iter()
+                        .zip(&now)
+                        .all(|(before, now)| before.0 == now.0 && before.1 == now.1)
+            }
+            Awaited::Anything => false,
+        };
+        if same {
+            return;
+        }
+        self.inputs.look_again();
+        let awaited = Awaited::of(now);
+        if awaited != self.awaited {
+            self.awaited = awaited.clone();
+            self.changes.awaited = Some(awaited);
+        }
     }
 
     /// A run that was blocked and goes on is not blocked any more.
@@ -103,13 +175,11 @@ fn feed(shared: &Shared, run: &mut Run) -> Result<(), Blocked> {
     };
     let mut bytes = 0;
     while run.changes.units.len() < MOST_UNITS && bytes < FULL && !machine.is_finished() {
-        // Timers are due again and again where that is all that a run waits for: they fire in the next
-        // process, save those that come before what has arrived.
-        if run.inputs.is_empty() && (run.timers.is_empty() || shared.is_draining()) {
+        if run.inputs.is_empty() && run.timers.is_empty() {
             break;
         }
-        let now = shared.clock.now();
-        let Some((input, at)) = run.next_input(now) else {
+        let (now, draining) = (shared.clock.now(), shared.is_draining());
+        let Some((input, at)) = run.next_input(&machine, now, draining) else {
             break;
         };
         match observe(shared, run, &mut machine, &input, at, now) {
@@ -117,6 +187,7 @@ fn feed(shared: &Shared, run: &mut Run) -> Result<(), Blocked> {
                 bytes += values(&step.unit);
                 apply(shared, run, &input, step, now);
                 run.changes.next_operation = Some(machine.next_operation());
+                run.note_awaited(&machine);
             }
             Err(error) => {
                 // It is told again when code that fits is there. A timer is still in the run's list.
@@ -139,6 +210,9 @@ fn feed(shared: &Shared, run: &mut Run) -> Result<(), Blocked> {
 pub(super) fn values(unit: &Unit) -> usize {
     let observed = match &unit.observation {
         Observation::ActivityCompleted { result, .. } => result.as_json().len(),
+        Observation::MessageArrived(told) | Observation::SignalArrived(told) => {
+            told.payload.as_json().len()
+        }
         _ => 0,
     };
     let decided = unit.decisions.iter().map(|decision| match decision {

@@ -83,9 +83,9 @@ impl BlockedNow {
 
 impl Run {
     /// Puts what the machine cannot be told now into the queue, where it waits with its stamp. What came
-    /// from there is there.
+    /// from there is there, and is read again when the run is tried again.
     pub(super) fn keep_inputs(&mut self, now: Timestamp) {
-        for input in std::mem::take(&mut self.inputs) {
+        for input in self.inputs.take() {
             if input.row.is_some() {
                 continue;
             }

@@ -118,6 +118,19 @@ impl Shard {
                 };
                 run.fence = head.fence;
                 run.stage = Stage::Ready;
+                if run.machine.is_some() {
+                    let mut queue = Vec::new();
+                    if run.inputs.has_left() {
+                        match self.shared.store.load(key) {
+                            Ok(loaded) => queue.extend(loaded.into_iter().flat_map(|l| l.queue)),
+                            Err(error) => {
+                                run.answer_start(&Err(Unavailable::Store(error.clone())));
+                                return self.unreadable(key, error);
+                            }
+                        }
+                    }
+                    run.inputs.take_rows(queue, head.arrivals);
+                }
                 let after = run.in_flight.take();
                 self.follow(key, after.into_iter().flatten());
                 self.tell_retention(key);

@@ -2,16 +2,18 @@
 
 use std::convert::Infallible;
 
+use perennial::history::Observation;
 use perennial::value::{Digest, Value};
 use perennial::{RunId, RunKey, Timestamp, WorkflowDefinition};
 use tokio::sync::{mpsc, oneshot};
 
 use super::migrate::MigrateRequest;
 use super::reuse::Reuse;
+use super::send::SendRequest;
 use super::unblock::UnblockReply;
 use crate::activity::{AttemptReport, Slot, Waiting};
 use crate::error::Unavailable;
-use crate::store::{Created, Head, Status, StoreError};
+use crate::store::{Created, Delivered, Head, Status, StoreError};
 
 /// Everything that reaches a shard.
 #[derive(Debug)]
@@ -31,6 +33,15 @@ pub(crate) enum Message {
     Migrated {
         run: RunKey,
         result: Result<Created, StoreError>,
+    },
+    /// A client tells a run something.
+    Send(SendRequest),
+    /// The store has answered that.
+    Delivered {
+        run: RunKey,
+        /// Which send it was.
+        ticket: u64,
+        result: Result<Delivered, StoreError>,
     },
     /// The run has something to do.
     Wake { run: RunKey },
@@ -78,10 +89,12 @@ impl Message {
         match self {
             Self::Start(request) => Some(&request.run),
             Self::Migrate(request) => Some(&request.run),
+            Self::Send(request) => Some(&request.run),
             Self::Slot { waiting, .. } => Some(&waiting.run),
             Self::Await { run, .. }
             | Self::Unblock { run, .. }
             | Self::Migrated { run, .. }
+            | Self::Delivered { run, .. }
             | Self::Wake { run }
             | Self::Due { run, .. }
             | Self::Retry { run, .. }
@@ -102,6 +115,8 @@ pub(crate) struct StartRequest {
     pub(crate) workflow: WorkflowDefinition,
     pub(crate) input: Value,
     pub(crate) digest: Digest,
+    /// Messages that come with it.
+    pub(crate) messages: Vec<Observation>,
     /// When a new generation is begun of a run that has finished.
     pub(crate) reuse: Reuse,
     pub(crate) reply: oneshot::Sender<Result<StartReply, Unavailable>>,

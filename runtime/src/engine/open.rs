@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 use perennial::history::{Decision, Observation, Unit};
 use perennial::machine::{Entropy, Machine};
 use perennial::wire::RecordError;
-use perennial::{Blocked, Incompatible, IncompatibleKind, RunKey};
+use perennial::{Blocked, Incompatible, IncompatibleKind, RunKey, Timestamp};
 use tracing::subscriber::NoSubscriber;
 
+use super::inputs::IDLE_SIGNALS;
 use super::message::{Ended, Message, WaitError};
 use super::run::{BlockedNow, Open, Progress, Run, Stage};
 use super::shard::Shard;
@@ -91,6 +92,24 @@ fn first_operation(store: &dyn Store, run: &RunKey, head: &Head) -> Result<u64, 
     })
 }
 
+/// Whether a run that was loaded has something to do at that time.
+fn has_to_do(loaded: &Loaded, now: Timestamp) -> bool {
+    let Loaded {
+        head,
+        tasks,
+        timers,
+        queue,
+        ..
+    } = loaded;
+    head.blocked
+        || !tasks.is_empty()
+        || queue
+            .iter()
+            .any(|row| head.inbox.awaited.wakes(&row.observation))
+        || timers.iter().any(|(_, deadline)| *deadline <= now)
+        || head.inbox.signals >= IDLE_SIGNALS
+}
+
 /// Where draws come from.
 pub(crate) fn entropy() -> Entropy {
     Box::new(|| match getrandom::u64() {
@@ -102,6 +121,17 @@ pub(crate) fn entropy() -> Entropy {
 impl Shard {
     /// Brings the run into memory, if it is not there, and lets it do what it has to do.
     pub(super) fn wake(&mut self, key: &RunKey) {
+        self.bring(key, |_| true);
+    }
+
+    /// As [`wake`](Self::wake), but for a run that has nothing to do: one that was told what it does not wait for
+    /// stays where it is (M22).
+    pub(super) fn wake_if_needed(&mut self, key: &RunKey) {
+        let now = self.shared.clock.now();
+        self.bring(key, |loaded| has_to_do(loaded, now));
+    }
+
+    fn bring(&mut self, key: &RunKey, wanted: impl Fn(&Loaded) -> bool) {
         if self.failed.is_some() {
             return;
         }
@@ -124,6 +154,7 @@ impl Shard {
             }
             // A timer of it is due, say: that is for a program that fits.
             Ok(Some(loaded)) if self.is_left_to_others(key, &loaded) => {}
+            Ok(Some(loaded)) if !self.is_asked_about(key) && !wanted(&loaded) => {}
             Ok(Some(loaded)) => {
                 self.runs
                     .insert(key.clone(), Run::opening(key.clone()).into());
@@ -143,6 +174,13 @@ impl Shard {
                 self.shared.store.claim(key.clone(), self.shared.owner, ack);
             }
         }
+    }
+
+    /// Whether somebody waits until the run is in memory.
+    fn is_asked_about(&self, key: &RunKey) -> bool {
+        self.asked.contains_key(key)
+            || self.migrations.contains_key(key)
+            || self.starts.contains_key(key)
     }
 
     /// Whether this program can never go on with the run, so that it does not claim it (S16). Those who wait
@@ -238,7 +276,10 @@ impl Shard {
             .into_iter()
             .map(|(operation, deadline)| (deadline, operation))
             .collect();
-        run.take_rows(queue);
+        run.awaited = head.inbox.awaited;
+        if !run.ended {
+            run.inputs.take_rows(queue, head.arrivals);
+        }
         let operations: Vec<u64> = tasks.iter().map(|task| task.operation).collect();
         for task in tasks {
             run.tasks
@@ -269,6 +310,14 @@ impl Shard {
             let error = registry.no_workflow(key, &run.workflow, artifact);
             return self.block(key, &error);
         };
+        if run.inputs.has_left() {
+            match self.shared.store.load(key) {
+                Ok(Some(Loaded { head, queue, .. })) => run.inputs.take_rows(queue, head.arrivals),
+                Ok(None) => {}
+                Err(error) => return self.unreadable(key, error),
+            }
+        }
+        tracing::debug!(run = %key, workflow = %run.workflow, "the run is replayed");
         run.machine = Some(Machine::new(*definition, &self.shared.artifact, entropy()).into());
         run.stage = Stage::Replaying {
             from: 1,

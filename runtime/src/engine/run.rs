@@ -1,6 +1,6 @@
 //! A run as its shard holds it.
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap};
 use std::time::Instant;
 
 use perennial::history::Observation;
@@ -12,10 +12,11 @@ use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 
 use super::ByRun;
+use super::inputs::Inputs;
 use super::message::{Ended, StartReply};
 use crate::activity::Slot;
 use crate::error::Unavailable;
-use crate::store::{Changes, Fence, Task};
+use crate::store::{Awaited, Changes, Fence, Queued, Task};
 
 /// The runs of a shard, each in a piece of memory of its own: a table has room for more than are in it.
 pub(super) type Runs = HashMap<RunKey, Box<Run>, ByRun>;
@@ -45,7 +46,9 @@ pub(super) struct Run {
     /// Timers up to here are due, whatever the clock says.
     pub(super) due: Timestamp,
     /// What the machine is to be told.
-    pub(super) inputs: VecDeque<Input>,
+    pub(super) inputs: Inputs,
+    /// What it waits to be told, as the store is told with the next commit.
+    pub(super) awaited: Awaited,
     /// What the next commit changes beside the units.
     pub(super) changes: Changes,
     /// What is to happen once the next commit is durable.
@@ -87,6 +90,14 @@ impl Input {
         Self {
             observation,
             row: None,
+        }
+    }
+
+    /// A row of the run's queue.
+    pub(super) fn of(row: Queued) -> Self {
+        Self {
+            observation: row.observation,
+            row: Some((row.arrival, row.at)),
         }
     }
 }
@@ -205,7 +216,8 @@ impl Run {
             tasks: HashMap::default(),
             timers: BTreeSet::new(),
             due: Timestamp::default(),
-            inputs: VecDeque::new(),
+            inputs: Inputs::default(),
+            awaited: Awaited::default(),
             changes: Changes::default(),
             after: Vec::new(),
             in_flight: None,
@@ -216,11 +228,12 @@ impl Run {
         }
     }
 
-    /// Whether all that has become of it is in the store. Attempts may be under way.
+    /// Whether all that has become of it is in the store. Attempts may be under way, and there may be messages and
+    /// signals that it does not wait for.
     pub(super) fn is_resting(&self) -> bool {
         self.stage == Stage::Ready
             && self.in_flight.is_none()
-            && self.inputs.is_empty()
+            && self.inputs.is_quiet()
             && self.after.is_empty()
             && !self.has_changes()
     }

@@ -61,10 +61,7 @@ impl Shard {
                 }
                 return run
                     .inputs
-                    .push_back(Input::new(Observation::ActivityCompleted {
-                        operation,
-                        result,
-                    }));
+                    .push(Observation::ActivityCompleted { operation, result });
             }
             AttemptReport::Ended(AttemptEnd::Rejected(value)) => {
                 ActivityFailure::Rejected { value }
@@ -201,10 +198,7 @@ impl Run {
             return self.late(operation, None, now);
         }
         self.inputs
-            .push_back(Input::new(Observation::ActivityFailed {
-                operation,
-                failure,
-            }));
+            .push(Observation::ActivityFailed { operation, failure });
     }
 
     /// The run has ended without this operation: what it came to is shown with its attempts (S12).
@@ -227,17 +221,20 @@ impl Run {
     }
 
     /// The generation has ended, and the machine was not told all that had arrived. In the commit of the end
-    /// that goes to the records of its operations, so that no attempt runs again for it (S11).
+    /// that goes to the records of its operations, so that no attempt runs again for it (S11). Messages stay unread
+    /// in the queue (M42), signals go.
     pub(super) fn leave_inputs(&mut self, now: Timestamp) {
-        for Input { observation, row } in std::mem::take(&mut self.inputs) {
-            self.changes.taken.extend(row.map(|(arrival, _)| arrival));
+        for Input { observation, row } in self.inputs.take() {
             match observation {
+                Observation::MessageArrived(_) => continue,
+                Observation::SignalArrived(_) => self.changes.dropped_signals += 1,
                 Observation::ActivityCompleted { operation, result } => {
                     self.late(operation, Some(result), now)
                 }
                 Observation::ActivityFailed { operation, .. } => self.late(operation, None, now),
                 _ => {}
             }
+            self.changes.taken.extend(row.map(|(arrival, _)| arrival));
         }
     }
 }

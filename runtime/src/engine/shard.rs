@@ -13,6 +13,7 @@ use super::message::{Ended, Message, StartRequest, WaitError};
 use super::migrate::{MigrateRequest, UnderWay};
 use super::outbox::Outbox;
 use super::run::{BlockedNow, Run, Runs, Stage};
+use super::send;
 use super::unblock::Asked;
 use super::warm::Warm;
 use super::{ByRun, Shared, open};
@@ -37,6 +38,10 @@ pub(super) struct Shard {
     pub(super) migrations: HashMap<RunKey, Vec<MigrateRequest>, ByRun>,
     /// Runs whose ends as such are being written.
     pub(super) moving: HashMap<RunKey, UnderWay, ByRun>,
+    /// What clients tell runs, of which the store has not said that it has it.
+    pub(super) sends: HashMap<RunKey, Vec<send::UnderWay>, ByRun>,
+    /// The number of the last of them.
+    pub(super) tickets: u64,
     pub(super) outbox: Outbox,
     draining: Vec<mpsc::Sender<Infallible>>,
     /// Why nothing can be done any more.
@@ -56,6 +61,8 @@ impl Shard {
             asked: HashMap::default(),
             migrations: HashMap::default(),
             moving: HashMap::default(),
+            sends: HashMap::default(),
+            tickets: 0,
             outbox: Outbox::default(),
             draining: Vec::new(),
             failed: None,
@@ -128,7 +135,13 @@ impl Shard {
             Message::Unblock { run, reply } => self.unblock(&run, reply),
             Message::Migrate(request) => self.migrate(request),
             Message::Migrated { run, result } => self.migrated(&run, result),
-            Message::Wake { run } => self.wake(&run),
+            Message::Send(request) => self.send(request),
+            Message::Delivered {
+                run,
+                ticket,
+                result,
+            } => self.delivered(&run, ticket, result),
+            Message::Wake { run } => self.wake_if_needed(&run),
             // The timer fires in the next process.
             Message::Due { .. } if self.shared.is_draining() => {}
             Message::Due { run, deadline } => {
@@ -253,6 +266,7 @@ impl Shard {
         for reply in replies.chain(under_way.map(|under_way| under_way.reply)) {
             let _ = reply.send(Err(error.clone()));
         }
+        self.fail_sends(&error);
         self.failed.get_or_insert(error);
     }
 
@@ -263,7 +277,9 @@ impl Shard {
         }
         let busy =
             |run: &Run| run.attempts() > 0 || run.in_flight.is_some() || run.stage != Stage::Ready;
-        if self.failed.is_some() || !self.runs.values().any(|run| busy(run)) {
+        if self.failed.is_some()
+            || (self.sends.is_empty() && !self.runs.values().any(|run| busy(run)))
+        {
             self.draining.clear();
         }
     }

@@ -56,6 +56,7 @@ impl Shard {
             workflow,
             input,
             digest,
+            messages,
             reply,
             ..
         } = request;
@@ -96,6 +97,7 @@ impl Shard {
             Ok(step) => {
                 apply(&shared, &mut run, &begun, step, now);
                 run.changes.next_operation = Some(machine.next_operation());
+                run.note_awaited(&machine);
                 if !machine.is_finished() {
                     run.machine = Some(machine);
                 }
@@ -111,6 +113,9 @@ impl Shard {
                 run.after.push(After::Blocked);
             }
         }
+        // They wait in the queue like all that comes later (S25).
+        run.inputs.comes_with(messages.len());
+        run.changes.enqueue.extend(messages);
         let mut changes = std::mem::take(&mut run.changes);
         changes.stamp = at;
         run.sequence = changes

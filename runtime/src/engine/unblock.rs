@@ -9,11 +9,11 @@ use std::time::Instant;
 use perennial::RunKey;
 use tokio::sync::oneshot;
 
-use super::run::{BlockedNow, Input, Open, Progress, Run};
+use super::run::{BlockedNow, Open, Progress};
 use super::shard::Shard;
 use super::timers::TimerMessage;
 use crate::error::{Unavailable, UnblockError};
-use crate::store::{BlockedRecord, DueTimer, Head, Loaded, Queued};
+use crate::store::{BlockedRecord, DueTimer, Head, Loaded};
 
 /// What becomes of a try: the records that had stood until then.
 pub(crate) type UnblockReply = oneshot::Sender<Result<Vec<BlockedRecord>, UnblockError>>;
@@ -84,7 +84,7 @@ impl Shard {
             return;
         };
         run.blocked = None;
-        run.take_rows(loaded.queue);
+        run.inputs.take_rows(loaded.queue, loaded.head.arrivals);
         let idle = |open: &Open| open.progress == Progress::Idle;
         let tasks = run.tasks.iter().filter(|(_, open)| idle(open));
         let operations: Vec<u64> = tasks.map(|(operation, _)| *operation).collect();
@@ -174,18 +174,5 @@ impl UnblockError {
             },
             None => Self::NotFound { run },
         }
-    }
-}
-
-impl Run {
-    /// The machine is to be told what waits in the queue.
-    pub(super) fn take_rows(&mut self, queue: Vec<Queued>) {
-        if self.ended {
-            return;
-        }
-        self.inputs.extend(queue.into_iter().map(|row| Input {
-            observation: row.observation,
-            row: Some((row.arrival, row.at)),
-        }));
     }
 }

@@ -6,8 +6,8 @@
 //!
 //! | the run | gives up |
 //! |---|---|
-//! | has something to commit, is being opened or replayed | nothing |
-//! | has open activities, or was tried in vain by this process (S16) | its machine and the inputs of its activities |
+//! | has something to commit, is being opened or replayed, or something is on its way to it | nothing |
+//! | has open activities, or was tried in vain by this process (S16) | its machine, the inputs of its activities and messages that it does not wait for |
 //! | waits for timers, or for nothing | everything: it is not known any more |
 
 use std::sync::Arc;
@@ -83,7 +83,9 @@ impl Shard {
     pub(super) fn keep_warm(&mut self, run: &RunKey) {
         match self.runs.get(run) {
             None => self.warm.remove(run),
-            Some(open) if open.can_give_up() => self.warm.put(run, open.memory()),
+            Some(open) if open.can_give_up() && !self.sends.contains_key(run) => {
+                self.warm.put(run, open.memory());
+            }
             // It comes back when it rests.
             Some(_) => {}
         }
@@ -96,6 +98,10 @@ impl Shard {
     }
 
     fn give_up(&mut self, run: &RunKey) {
+        // What is under way to a run may be what it has begun to wait for since: it is here then.
+        if self.sends.contains_key(run) {
+            return;
+        }
         let Some(open) = self.runs.get_mut(run).filter(|run| run.is_resting()) else {
             return;
         };
@@ -103,6 +109,7 @@ impl Shard {
             self.runs.remove(run);
         } else {
             open.machine = None;
+            open.inputs.leave_rows();
             open.tasks.values_mut().for_each(|open| open.input = None);
         }
     }
@@ -112,7 +119,8 @@ impl Run {
     /// Whether there is something that could be had from the store again, and nothing is under way that
     /// speaks against it.
     fn can_give_up(&self) -> bool {
-        self.is_resting() && (self.machine.is_some() || self.may_be_forgotten())
+        self.is_resting()
+            && (self.machine.is_some() || !self.inputs.is_empty() || self.may_be_forgotten())
     }
 
     /// Whether nothing need be known of it while it rests. What this process has tried in vain stays: it
@@ -138,7 +146,7 @@ impl Run {
             .blocked
             .as_ref()
             .map_or(0, |blocked| blocked.text.len());
-        size_of::<Self>() + NAMES + machine + tasks + timers + blocked
+        size_of::<Self>() + NAMES + machine + tasks + timers + blocked + self.inputs.memory()
     }
 }
 

@@ -33,6 +33,7 @@ pub use contract::{
     Task, TaskChange, TimerChange,
 };
 pub use error::{Refusal, StoreError};
+pub(crate) use inbox::told;
 pub use inbox::{
     Awaited, Delivered, Inbox, KEY_WINDOW, KeyRecord, MAX_AWAITED, MAX_AWAITED_BYTES, MAX_INBOX,
     MAX_KEY_BYTES, MAX_KEYS, SendKey,

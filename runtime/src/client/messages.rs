@@ -1,0 +1,249 @@
+//! Lists of what a run was sent.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use perennial::history::{Channel, Decision, Observation, Told};
+use perennial::value::Value;
+use perennial::{RunKey, Timestamp};
+use serde::Serialize;
+
+use super::read;
+use crate::engine::Shared;
+use crate::error::ReadError;
+use crate::store::{Head, Loaded, StoreError};
+
+/// A list of a run's messages, to be narrowed and then asked for page by page. See
+/// [`Client::list_messages`](super::Client::list_messages).
+#[derive(Clone, Debug)]
+#[must_use = "a list is read with `page`"]
+pub struct ListMessages {
+    shared: Arc<Shared>,
+    run: RunKey,
+    after: Option<u64>,
+    before: Option<u64>,
+    limit: usize,
+    named: Option<String>,
+}
+
+/// A page of messages.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct MessagePage {
+    /// The messages, in the order in which they came.
+    pub messages: Vec<MessageInfo>,
+    /// Whether there are more in the direction of the page: later ones, or with [`before`](ListMessages::before)
+    /// earlier ones.
+    pub more: bool,
+}
+
+/// A message that a run was sent.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct MessageInfo {
+    /// Its number in the run: [`Receipt::number`](super::Receipt::number).
+    pub number: u64,
+    /// Its name.
+    pub name: String,
+    /// What it says.
+    pub payload: Value,
+    /// Its sender's idempotency key.
+    pub key: Option<String>,
+    /// When it came. Once the run was told of it, this is when that was.
+    pub at: Timestamp,
+    /// What has become of it.
+    pub state: MessageState,
+}
+
+/// What has become of a message.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum MessageState {
+    /// No wait has taken it.
+    Pending,
+    /// A wait has taken it.
+    Consumed {
+        /// The operation's number.
+        operation: u64,
+        /// The number of the event that says so.
+        event: u64,
+        /// When.
+        at: Timestamp,
+        /// What is wrong with it, where it is not of the type that the workflow waits for (M37).
+        invalid: Option<String>,
+    },
+    /// The run has ended without it (M42).
+    Unread,
+}
+
+/// How many messages a page has where nothing else is asked for.
+const PAGE: usize = 100;
+/// How many it may have.
+const MOST: usize = 10_000;
+
+impl ListMessages {
+    pub(super) fn new(shared: Arc<Shared>, run: RunKey) -> Self {
+        Self {
+            shared,
+            run,
+            after: None,
+            before: None,
+            limit: PAGE,
+            named: None,
+        }
+    }
+
+    /// Only messages with greater numbers: the next ones after a page that ended with this number.
+    pub fn after(mut self, number: u64) -> Self {
+        self.after = Some(number);
+        self
+    }
+
+    /// Only messages with smaller numbers, the last of them: those before a page that began with this number.
+    pub fn before(mut self, number: u64) -> Self {
+        self.before = Some(number);
+        self
+    }
+
+    /// At most so many messages a page: 1 to 10,000. Default: 100.
+    pub fn limit(mut self, limit: usize) -> Self {
+        self.limit = limit.clamp(1, MOST);
+        self
+    }
+
+    /// Only messages of this name.
+    pub fn named(mut self, name: impl Into<String>) -> Self {
+        self.named = Some(name.into());
+        self
+    }
+
+    /// Reads the page, of the run's last generation. What comes meanwhile does not shift the others. It takes a look
+    /// at the whole history of the generation.
+    ///
+    /// # Errors
+    ///
+    /// [`ReadError`]; [`ReadError::BothDirections`] where both [`after`](Self::after) and [`before`](Self::before)
+    /// are given (M40).
+    pub async fn page(&self) -> Result<MessagePage, ReadError> {
+        let Self {
+            shared,
+            run,
+            after,
+            before,
+            limit,
+            named,
+        } = self.clone();
+        if after.is_some() && before.is_some() {
+            return Err(ReadError::BothDirections);
+        }
+        read(&shared, move |shared| {
+            let all = messages(shared, &run)?;
+            let wanted = all
+                .into_values()
+                .filter(|message| named.as_ref().is_none_or(|name| *name == message.name))
+                .filter(|message| after.is_none_or(|after| message.number > after))
+                .filter(|message| before.is_none_or(|before| message.number < before));
+            let mut messages: Vec<_> = wanted.collect();
+            let more = messages.len() > limit;
+            if before.is_some() {
+                messages.drain(..messages.len().saturating_sub(limit));
+            } else {
+                messages.truncate(limit);
+            }
+            Ok(MessagePage { messages, more })
+        })
+        .await
+    }
+}
+
+/// The messages of a run's last generation, by their numbers.
+pub(super) fn messages(
+    shared: &Shared,
+    run: &RunKey,
+) -> Result<BTreeMap<u64, MessageInfo>, ReadError> {
+    let Some(Loaded { head, queue, .. }) = shared.store.load(run)? else {
+        return Err(ReadError::NotFound { run: run.clone() });
+    };
+    if let Some(purged) = head.purged {
+        let (run, at) = (run.clone(), purged.at);
+        return Err(ReadError::Purged { run, at });
+    }
+    let untaken = if head.status.is_finished() {
+        MessageState::Unread
+    } else {
+        MessageState::Pending
+    };
+    let mut found = BTreeMap::new();
+    let mut put = |told: Told, at: Timestamp| {
+        let message = MessageInfo {
+            number: told.number,
+            name: told.name,
+            payload: told.payload,
+            key: told.key,
+            at,
+            state: untaken.clone(),
+        };
+        found.insert(message.number, message);
+    };
+    for row in queue {
+        if let Observation::MessageArrived(told) = row.observation {
+            put(told, row.at);
+        }
+    }
+    let mut taken = Vec::new();
+    each_unit(shared, run, &head, |unit| {
+        if let Observation::MessageArrived(told) = unit.observation {
+            put(told, unit.at);
+        }
+        for (event, decision) in (unit.number + 1..).zip(unit.decisions) {
+            if let Decision::Received {
+                operation,
+                channel: Channel::Message,
+                number,
+                invalid,
+            } = decision
+            {
+                let state = MessageState::Consumed {
+                    operation,
+                    event,
+                    at: unit.at,
+                    invalid,
+                };
+                taken.push((number, state));
+            }
+        }
+    })?;
+    for (number, state) in taken {
+        if let Some(message) = found.get_mut(&number) {
+            message.state = state;
+        }
+    }
+    Ok(found)
+}
+
+/// The units of a generation up to the event that its head names, one page in memory at a time.
+fn each_unit(
+    shared: &Shared,
+    run: &RunKey,
+    head: &Head,
+    mut each: impl FnMut(perennial::history::Unit),
+) -> Result<(), StoreError> {
+    const PAGE: usize = 1_000;
+    let mut next = 1;
+    while next <= head.sequence {
+        let page = shared.store.history(run, head.generation, next, PAGE)?;
+        let Some(last) = page.last() else {
+            return Err(StoreError::Gap {
+                run: run.clone(),
+                expected: next,
+                found: None,
+            });
+        };
+        next = last.last() + 1;
+        page.into_iter()
+            .take_while(|unit| unit.number <= head.sequence)
+            .for_each(&mut each);
+    }
+    Ok(())
+}

@@ -1,0 +1,198 @@
+//! What a run is to be told, in the order in which it arrived, and how much of that it waits for (S25).
+//!
+//! Messages and signals that the run does not wait for do not wake it. They stay here, or in the store alone, until
+//! something comes that does; then all that came before it is told first.
+
+use std::collections::VecDeque;
+
+use perennial::Timestamp;
+use perennial::history::{Channel, Observation};
+
+use super::run::Input;
+use crate::store::{Queued, told};
+
+/// So many signals that nobody waits for go together, in one commit.
+pub(super) const IDLE_SIGNALS: u64 = 100;
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(super) struct Inputs {
+    queue: VecDeque<Input>,
+    /// So many of the first do not wake the run as it waits now.
+    passed: usize,
+    /// How many bytes the payloads of messages and signals have.
+    bytes: usize,
+    /// How many signals there are.
+    signals: u64,
+    /// Rows up to this arrival are here, or were told or dropped, or are left in the store.
+    known: u64,
+    /// Rows may be in the store that are not here.
+    left: bool,
+}
+
+impl Inputs {
+    pub(super) fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+
+    /// Whether nothing here wakes the run, as far as that was looked at.
+    pub(super) fn is_quiet(&self) -> bool {
+        self.passed == self.queue.len()
+    }
+
+    /// Whether something here wakes a run that waits for what `awaits` says.
+    pub(super) fn wakes(&mut self, awaits: impl Fn(Channel, &str) -> bool) -> bool {
+        while let Some(input) = self.queue.get(self.passed) {
+            if told(&input.observation).is_none_or(|(channel, told)| awaits(channel, &told.name)) {
+                return true;
+            }
+            self.passed += 1;
+        }
+        false
+    }
+
+    /// The run waits for something else from now on.
+    pub(super) fn look_again(&mut self) {
+        self.passed = 0;
+    }
+
+    /// The first row, where a row is first: its stamp.
+    pub(super) fn front(&self) -> Option<Option<Timestamp>> {
+        let front = self.queue.front()?;
+        Some(front.row.map(|(_, at)| at))
+    }
+
+    /// Something that is only in memory.
+    pub(super) fn push(&mut self, observation: Observation) {
+        self.queue.push_back(Input::new(observation));
+    }
+
+    /// What was taken and is to be told again.
+    pub(super) fn push_front(&mut self, input: Input) {
+        self.count(&input);
+        self.queue.push_front(input);
+        self.passed = 0;
+    }
+
+    /// A row that the store has acknowledged. It may have been read from the store before that was heard of.
+    pub(super) fn arrive(&mut self, row: Queued) {
+        if row.arrival <= self.known {
+            return;
+        }
+        let later = |input: &Input| input.row.is_some_and(|(other, _)| other > row.arrival);
+        // Acknowledgements come in order, mostly.
+        let place = match self.queue.back() {
+            Some(last) if later(last) => self.queue.iter().position(later),
+            _ => None,
+        };
+        let place = place.unwrap_or(self.queue.len());
+        let input = Input::of(row);
+        self.count(&input);
+        self.queue.insert(place, input);
+        self.passed = self.passed.min(place);
+    }
+
+    /// The rows of the run's queue, as the store has them when its last arrival is `arrivals`. They were there
+    /// before what is here in memory alone.
+    pub(super) fn take_rows(&mut self, queue: Vec<Queued>, arrivals: u64) {
+        let last = queue.last().map_or(0, |row| row.arrival);
+        self.known = arrivals.max(last).max(self.known);
+        self.left = false;
+        let here = std::mem::take(&mut self.queue);
+        (self.bytes, self.signals) = (0, 0);
+        let known = self.known;
+        let later = here
+            .into_iter()
+            .filter(|input| input.row.is_none_or(|(arrival, _)| arrival > known));
+        let all = queue.into_iter().map(Input::of).chain(later);
+        self.queue = all.collect();
+        self.passed = 0;
+        let (mut bytes, mut signals) = (0, 0);
+        for (channel, size) in self.queue.iter().filter_map(size) {
+            bytes += size;
+            signals += u64::from(channel == Channel::Signal);
+        }
+        (self.bytes, self.signals) = (bytes, signals);
+    }
+
+    pub(super) fn pop_front(&mut self) -> Option<Input> {
+        let input = self.queue.pop_front()?;
+        self.discount(&input);
+        self.passed = self.passed.saturating_sub(1);
+        Some(input)
+    }
+
+    /// All that is here, for good.
+    pub(super) fn take(&mut self) -> impl Iterator<Item = Input> + use<> {
+        (self.passed, self.bytes, self.signals) = (0, 0, 0);
+        std::mem::take(&mut self.queue).into_iter()
+    }
+
+    /// Takes away the signals that nobody waits for, where there are many: those whose turn has come, before
+    /// `until`. Gives back their arrivals.
+    pub(super) fn take_idle_signals(&mut self, until: Option<Timestamp>) -> Vec<u64> {
+        if self.signals < IDLE_SIGNALS {
+            return Vec::new();
+        }
+        let mut taken = Vec::new();
+        let idle = self.queue.drain(..self.passed);
+        let mut kept = VecDeque::new();
+        for input in idle {
+            match (size(&input), input.row) {
+                (Some((Channel::Signal, bytes)), Some((arrival, at)))
+                    if until.is_none_or(|until| at < until) =>
+                {
+                    self.bytes -= bytes;
+                    self.signals -= 1;
+                    taken.push(arrival);
+                }
+                _ => kept.push_back(input),
+            }
+        }
+        self.passed = kept.len();
+        kept.append(&mut self.queue);
+        self.queue = kept;
+        taken
+    }
+
+    /// The store has the rows too, and gives them when they are wanted.
+    pub(super) fn leave_rows(&mut self) {
+        self.left = true;
+        self.queue.retain(|input| input.row.is_none());
+        (self.passed, self.bytes, self.signals) = (0, 0, 0);
+    }
+
+    /// Messages come with a new run, whose numbers the store gives.
+    pub(super) fn comes_with(&mut self, messages: usize) {
+        self.left |= messages > 0;
+    }
+
+    /// Whether the store may have rows that are not here.
+    pub(super) fn has_left(&self) -> bool {
+        self.left
+    }
+
+    /// About how many bytes they hold.
+    pub(super) fn memory(&self) -> usize {
+        self.bytes + self.queue.capacity() * size_of::<Input>()
+    }
+
+    fn count(&mut self, input: &Input) {
+        if let Some((channel, size)) = size(input) {
+            self.bytes += size;
+            self.signals += u64::from(channel == Channel::Signal);
+        }
+    }
+
+    fn discount(&mut self, input: &Input) {
+        if let Some((channel, size)) = size(input) {
+            self.bytes -= size;
+            self.signals -= u64::from(channel == Channel::Signal);
+        }
+    }
+}
+
+/// What a message or a signal is, and how many bytes it has.
+fn size(input: &Input) -> Option<(Channel, usize)> {
+    told(&input.observation).map(|(channel, told)| (channel, told.payload.as_json().len()))
+}

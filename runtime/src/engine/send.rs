@@ -1,0 +1,234 @@
+//! Messages and signals on their way to a run (S25).
+//!
+//! A send is handed to the store as it comes, and answered when the store has it durably (S4): whether the run is in
+//! memory, blocked, or nobody's concern at the moment makes no difference to the sender. A run in memory is told what
+//! it waits for; one that is not comes into memory only if it waits for it (M22).
+
+use std::sync::Arc;
+
+use perennial::RunKey;
+use perennial::history::{Channel, Observation, Told};
+use perennial::value::Value;
+use tokio::sync::oneshot;
+
+use super::inputs::IDLE_SIGNALS;
+use super::message::Message;
+use super::run::Stage;
+use super::shard::Shard;
+use crate::client::SendError;
+use crate::error::Unavailable;
+use crate::store::{Deliver, Delivered, Queued, Refusal, SendKey, StoreError};
+
+/// A client's wish to tell a run something.
+#[derive(Debug)]
+pub(crate) struct SendRequest {
+    pub(crate) run: RunKey,
+    pub(crate) channel: Channel,
+    pub(crate) name: String,
+    pub(crate) payload: Value,
+    pub(crate) key: Option<SendKey>,
+    pub(crate) reply: oneshot::Sender<Result<Delivered, SendError>>,
+}
+
+/// A send that the store has not answered.
+#[derive(Debug)]
+pub(super) struct UnderWay {
+    ticket: u64,
+    request: SendRequest,
+}
+
+/// What a sender says, as the run's history has it. The store puts its number in.
+pub(crate) fn observation(
+    channel: Channel,
+    name: String,
+    payload: Value,
+    key: Option<String>,
+) -> Observation {
+    let told = Told {
+        number: 0,
+        name,
+        payload,
+        key,
+    };
+    match channel {
+        Channel::Message => Observation::MessageArrived(told),
+        Channel::Signal => Observation::SignalArrived(told),
+    }
+}
+
+impl SendRequest {
+    fn observation(&self) -> Observation {
+        let key = self.key.as_ref().map(|key| key.key.clone());
+        observation(self.channel, self.name.clone(), self.payload.clone(), key)
+    }
+
+    /// The row that it has become.
+    fn row(&self, delivered: Delivered) -> Queued {
+        let mut observation = self.observation();
+        if let Observation::MessageArrived(told) | Observation::SignalArrived(told) =
+            &mut observation
+        {
+            told.number = delivered.arrival;
+        }
+        Queued {
+            arrival: delivered.arrival,
+            at: delivered.at,
+            observation,
+        }
+    }
+}
+
+impl Shard {
+    /// Hands it to the store. A runtime that drains does so too: what it does not come to the next one does.
+    pub(super) fn send(&mut self, request: SendRequest) {
+        if let Some(error) = self.failed.clone() {
+            let _ = request.reply.send(Err(SendError::Unavailable(error)));
+            return;
+        }
+        if let Err(error) = self.check_awaited(&request) {
+            let _ = request.reply.send(Err(error));
+            return;
+        }
+        self.tickets += 1;
+        let ticket = self.tickets;
+        let run = request.run.clone();
+        let deliver = Deliver {
+            run: run.clone(),
+            observation: request.observation(),
+            at: self.shared.clock.now(),
+            tasks: Vec::new(),
+            key: request.key.clone(),
+        };
+        // Not in the ack: where the engine fails first, the sender is told so.
+        let under_way = UnderWay { ticket, request };
+        self.sends.entry(run.clone()).or_default().push(under_way);
+        let shared = Arc::clone(&self.shared);
+        let ack = Box::new(move |result| {
+            let name = run.clone();
+            let message = Message::Delivered {
+                run: name,
+                ticket,
+                result,
+            };
+            shared.tell(&run, message);
+        });
+        self.shared.store.deliver(deliver, ack);
+    }
+
+    /// Whether the run's workflow may wait for that, as far as this program knows (M38).
+    fn check_awaited(&self, request: &SendRequest) -> Result<(), SendError> {
+        let SendRequest {
+            run, channel, name, ..
+        } = request;
+        let check = |workflow: &str| self.shared.registry.check_awaited(workflow, *channel, name);
+        match self.runs.get(run) {
+            Some(open) if open.stage != Stage::Opening => check(&open.workflow),
+            // What is the matter with it the store says when it gets it.
+            _ => match self.shared.store.head(run) {
+                Ok(Some(head)) => check(&head.workflow),
+                Ok(None) | Err(_) => Ok(()),
+            },
+        }
+    }
+
+    /// The store has answered.
+    pub(super) fn delivered(
+        &mut self,
+        key: &RunKey,
+        ticket: u64,
+        result: Result<Delivered, StoreError>,
+    ) {
+        let Some(request) = self.take_send(key, ticket) else {
+            return;
+        };
+        match result {
+            Ok(delivered) => {
+                let row = request.row(delivered);
+                let _ = request.reply.send(Ok(delivered));
+                if !delivered.duplicate {
+                    self.arrived(key, row, delivered.wakes);
+                }
+            }
+            Err(StoreError::Refused(Refusal::Finished { .. })) => self.told_too_late(request),
+            Err(StoreError::Refused(refusal)) => {
+                let _ = request.reply.send(Err(SendError::of(refusal)));
+            }
+            Err(
+                error @ (StoreError::Unknown { .. }
+                | StoreError::Closed { .. }
+                | StoreError::Io { .. }),
+            ) => {
+                let error = Unavailable::from(error);
+                let _ = request
+                    .reply
+                    .send(Err(SendError::unavailable(key, error.clone())));
+                self.fail(error);
+            }
+            Err(error) => {
+                let _ = request
+                    .reply
+                    .send(Err(SendError::Unavailable(error.into())));
+            }
+        }
+    }
+
+    fn take_send(&mut self, key: &RunKey, ticket: u64) -> Option<SendRequest> {
+        let sends = self.sends.get_mut(key)?;
+        let place = sends.iter().position(|send| send.ticket == ticket)?;
+        let UnderWay { request, .. } = sends.remove(place);
+        if sends.is_empty() {
+            self.sends.remove(key);
+        }
+        Some(request)
+    }
+
+    /// A row is in the run's queue.
+    fn arrived(&mut self, key: &RunKey, row: Queued, wakes: bool) {
+        if let Some(run) = self.runs.get_mut(key) {
+            run.stamp = run.stamp.max(row.at);
+            // Of a run that has ended since it stays where it is (M42).
+            if !run.ended {
+                run.inputs.arrive(row);
+                self.advance(key);
+            }
+        } else if wakes || self.has_idle_signals(key, &row) {
+            self.wake(key);
+        }
+    }
+
+    /// Whether signals that nobody waits for have gathered in a queue, of which no shard has taken notice.
+    fn has_idle_signals(&self, key: &RunKey, row: &Queued) -> bool {
+        matches!(row.observation, Observation::SignalArrived(_))
+            && match self.shared.store.head(key) {
+                Ok(Some(head)) => head.inbox.signals >= IDLE_SIGNALS,
+                _ => false,
+            }
+    }
+
+    /// The run has ended, which the store says; how, its head says.
+    fn told_too_late(&mut self, request: SendRequest) {
+        let error = match self.shared.store.head(&request.run) {
+            // It has begun anew between the two.
+            Ok(Some(head)) if !head.status.is_finished() => return self.send(request),
+            Ok(Some(head)) => SendError::RunFinished {
+                status: head.status,
+                finished: head.finished.unwrap_or_default(),
+                migrated_to: head.migrated_to,
+                run: request.run,
+            },
+            Ok(None) => SendError::RunNotFound { run: request.run },
+            Err(error) => SendError::Unavailable(error.into()),
+        };
+        let _ = request.reply.send(Err(error));
+    }
+
+    /// Tells all whose sends the store has not answered.
+    pub(super) fn fail_sends(&mut self, error: &Unavailable) {
+        for (run, sends) in std::mem::take(&mut self.sends) {
+            for UnderWay { request, .. } in sends {
+                let error = SendError::unavailable(&run, error.clone());
+                let _ = request.reply.send(Err(error));
+            }
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! Messages and signals through the whole runtime: the cases of acceptance/messages.md by their numbers, over each
+//! store. What the machine alone shows is shown with it (sdk/tests/machine/receive.rs).
+#![allow(clippy::unwrap_used)]
+
+mod send;
+#[path = "../support/mod.rs"]
+mod support;
+mod world;

@@ -1,0 +1,205 @@
+//! The program that is told things, and what the tests see of it.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::sync::{Arc, LazyLock, Mutex};
+use std::time::Duration;
+
+use perennial::RunKey;
+use perennial::prelude::*;
+use perennial_runtime::store::Store;
+use perennial_runtime::{Builder, MessageInfo, MessageState, RunHandle, Runtime};
+use tokio::sync::Semaphore;
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Metadata, Subscriber};
+
+pub(crate) const A: Message<u64> = Message::new("a");
+pub(crate) const B: Message<u64> = Message::new("b");
+/// As `a`, of another type.
+pub(crate) const TEXTS: Message<String> = Message::new("a");
+pub(crate) const NOTHING: Message<()> = Message::new("nothing");
+pub(crate) const BELL: Signal<u64> = Signal::new("bell");
+
+/// How the test steers the activities.
+pub(crate) struct World {
+    gate: Semaphore,
+    began: Semaphore,
+}
+
+impl World {
+    pub(crate) fn new() -> Arc<Self> {
+        let _ = &*SEEN;
+        Arc::new(Self {
+            gate: Semaphore::new(0),
+            began: Semaphore::new(0),
+        })
+    }
+
+    /// So many executions of `gated` may end.
+    pub(crate) fn open(&self, executions: usize) {
+        self.gate.add_permits(executions);
+    }
+
+    /// Until an execution of `gated` has begun.
+    pub(crate) async fn begun(&self) {
+        soon(self.began.acquire()).await.unwrap().forget();
+    }
+}
+
+/// What would never come otherwise.
+pub(crate) async fn soon<T>(what: impl Future<Output = T>) -> T {
+    tokio::time::timeout(Duration::from_secs(30), what)
+        .await
+        .expect("an answer")
+}
+
+pub(crate) async fn until(mut condition: impl AsyncFnMut() -> bool) {
+    let all = async {
+        while !condition().await {
+            tokio::task::yield_now().await;
+        }
+    };
+    soon(all).await;
+}
+
+#[activity(idempotent)]
+async fn gated(acx: &ActivityCx) -> Result<(), Failure> {
+    let world = acx.state::<Arc<World>>();
+    world.began.add_permits(1);
+    world.gate.acquire().await?.forget();
+    Ok(())
+}
+
+/// Takes one message.
+#[workflow]
+pub(crate) async fn one(cx: &Cx) -> Result<u64, ReceiveError> {
+    cx.receive(A).await
+}
+
+/// Takes so many messages.
+#[workflow]
+pub(crate) async fn several(cx: &Cx, count: u64) -> Result<Vec<u64>, ReceiveError> {
+    let mut all = Vec::new();
+    for _ in 0..count {
+        all.push(cx.receive(A).await?);
+    }
+    Ok(all)
+}
+
+/// Does something before it takes a message.
+#[workflow]
+pub(crate) async fn busy(cx: &Cx) -> Result<u64, Error> {
+    gated(cx).await?;
+    Ok(cx.receive(A).await?)
+}
+
+/// Takes a message, does something, and takes another.
+#[workflow]
+pub(crate) async fn twice(cx: &Cx) -> Result<(u64, u64), Error> {
+    let first = cx.receive(A).await?;
+    gated(cx).await?;
+    Ok((first, cx.receive(A).await?))
+}
+
+#[workflow]
+pub(crate) async fn ends(cx: &Cx, well: bool) -> Result<u64, Error> {
+    let _ = cx;
+    if well { Ok(7) } else { Err(Error::new("no")) }
+}
+
+/// Ends with the activity, whatever it is sent.
+#[workflow]
+pub(crate) async fn deaf(cx: &Cx) -> Result<(), Error> {
+    Ok(gated(cx).await?)
+}
+
+pub(crate) fn builder(store: Arc<dyn Store>, world: &Arc<World>) -> Builder {
+    Runtime::builder(store)
+        .workflow(one)
+        .workflow(several)
+        .workflow(busy)
+        .workflow(twice)
+        .workflow(ends)
+        .workflow(deaf)
+        .activity(gated)
+        .state(Arc::clone(world))
+        .artifact("test")
+        .shards(1)
+}
+
+pub(crate) async fn runtime(store: Arc<dyn Store>, world: &Arc<World>) -> Runtime {
+    builder(store, world).start().await.unwrap()
+}
+
+pub(crate) fn key(id: &str) -> RunKey {
+    RunKey::new(perennial::Namespace::default(), id.parse().unwrap())
+}
+
+pub(crate) async fn messages<W: perennial::Workflow>(run: &RunHandle<W>) -> Vec<MessageInfo> {
+    run.list_messages().page().await.unwrap().messages
+}
+
+pub(crate) fn is_taken(message: &MessageInfo) -> bool {
+    matches!(message.state, MessageState::Consumed { .. })
+}
+
+/// How often the code of each run was polled with something new, and how often each was replayed.
+static SEEN: LazyLock<Seen> = LazyLock::new(|| {
+    let seen = Seen::default();
+    tracing::subscriber::set_global_default(seen.clone()).unwrap();
+    seen
+});
+
+#[derive(Clone, Default)]
+struct Seen(Arc<Mutex<HashMap<String, (u64, u64)>>>);
+
+/// Polls and replays of a run, by its id. The engine says so.
+pub(crate) fn polls_and_replays(id: &str) -> (u64, u64) {
+    let seen = SEEN.0.lock().unwrap();
+    seen.get(id).copied().unwrap_or_default()
+}
+
+#[derive(Default)]
+struct Run(String, String);
+
+impl Visit for Run {
+    fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
+        match field.name() {
+            "run" => self.0 = format!("{value:?}"),
+            "message" => self.1 = format!("{value:?}"),
+            _ => {}
+        }
+    }
+}
+
+impl Subscriber for Seen {
+    fn enabled(&self, _: &Metadata<'_>) -> bool {
+        true
+    }
+
+    fn new_span(&self, span: &Attributes<'_>) -> Id {
+        if span.metadata().name() == "run" {
+            let mut run = Run::default();
+            span.record(&mut run);
+            self.0.lock().unwrap().entry(run.0).or_default().0 += 1;
+        }
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn event(&self, event: &Event<'_>) {
+        let mut run = Run::default();
+        event.record(&mut run);
+        if run.1 == "the run is replayed" {
+            self.0.lock().unwrap().entry(run.0).or_default().1 += 1;
+        }
+    }
+
+    fn enter(&self, _: &Id) {}
+
+    fn exit(&self, _: &Id) {}
+}
