@@ -2,7 +2,15 @@
 //! store. What the machine alone shows is shown with it (sdk/tests/machine/receive.rs).
 #![allow(clippy::unwrap_used)]
 
+mod early;
+mod keys;
+mod limits;
+mod listed;
+mod order;
+mod races;
 mod send;
+mod signals;
 #[path = "../support/mod.rs"]
 mod support;
+mod unread;
 mod world;

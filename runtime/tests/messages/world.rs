@@ -71,6 +71,12 @@ async fn gated(acx: &ActivityCx) -> Result<(), Failure> {
     Ok(())
 }
 
+#[activity(idempotent, retry(initial = "5h", cap = "5h"))]
+async fn fails(acx: &ActivityCx) -> Result<(), Failure> {
+    acx.state::<Arc<World>>().began.add_permits(1);
+    Err(Failure::transient("not yet"))
+}
+
 /// Takes one message.
 #[workflow]
 pub(crate) async fn one(cx: &Cx) -> Result<u64, ReceiveError> {
@@ -87,11 +93,15 @@ pub(crate) async fn several(cx: &Cx, count: u64) -> Result<Vec<u64>, ReceiveErro
     Ok(all)
 }
 
-/// Does something before it takes a message.
+/// Does something before it takes so many messages.
 #[workflow]
-pub(crate) async fn busy(cx: &Cx) -> Result<u64, Error> {
+pub(crate) async fn busy(cx: &Cx, count: u64) -> Result<Vec<u64>, Error> {
     gated(cx).await?;
-    Ok(cx.receive(A).await?)
+    let mut all = Vec::new();
+    for _ in 0..count {
+        all.push(cx.receive(A).await?);
+    }
+    Ok(all)
 }
 
 /// Takes a message, does something, and takes another.
@@ -114,6 +124,82 @@ pub(crate) async fn deaf(cx: &Cx) -> Result<(), Error> {
     Ok(gated(cx).await?)
 }
 
+/// Waits while an activity backs off for hours.
+#[workflow]
+pub(crate) async fn backs_off(cx: &Cx) -> Result<u64, Error> {
+    Ok(select! {
+        failed = fails(cx) => { failed?; 0 },
+        got = cx.receive(A) => got?,
+    })
+}
+
+/// Whether it got something that says nothing.
+#[workflow]
+pub(crate) async fn nothing(cx: &Cx) -> Result<bool, ReceiveError> {
+    let got = cx.receive(NOTHING).timeout(days(1)).await?;
+    Ok(got.is_some())
+}
+
+/// Takes two of one name and two of another.
+#[workflow]
+pub(crate) async fn two_names(cx: &Cx) -> Result<Vec<u64>, ReceiveError> {
+    let mut all = vec![cx.receive(B).await?, cx.receive(A).await?];
+    all.push(cx.receive(A).await?);
+    all.push(cx.receive(B).await?);
+    Ok(all)
+}
+
+/// Waits for two names at once.
+#[workflow]
+pub(crate) async fn both_names(cx: &Cx) -> Result<(u64, u64), ReceiveError> {
+    let (a, b) = join!(cx.receive(A), cx.receive(B));
+    Ok((a?, b?))
+}
+
+/// Two waits for one name.
+#[workflow]
+pub(crate) async fn same_name(cx: &Cx) -> Result<(u64, u64), ReceiveError> {
+    let (first, second) = join!(cx.receive(A), cx.receive(A));
+    Ok((first?, second?))
+}
+
+/// A wait beside a long sleep.
+#[workflow]
+pub(crate) async fn beside(cx: &Cx) -> Result<u64, Error> {
+    let (got, slept) = join!(cx.receive(A), cx.sleep(days(1)));
+    slept?;
+    Ok(got?)
+}
+
+/// A wait with a time limit, and one without.
+#[workflow]
+pub(crate) async fn limited(cx: &Cx) -> Result<(Option<u64>, u64), ReceiveError> {
+    let first = cx.receive(A).timeout(hours(1)).await?;
+    Ok((first, cx.receive(A).await?))
+}
+
+/// Gives up soon, and does something then.
+#[workflow]
+pub(crate) async fn impatient(cx: &Cx) -> Result<Option<u64>, Error> {
+    let got = cx.receive(A).timeout(millis(1)).await?;
+    gated(cx).await?;
+    Ok(got)
+}
+
+/// Does something and waits for a signal.
+#[workflow]
+pub(crate) async fn listens(cx: &Cx) -> Result<u64, Error> {
+    gated(cx).await?;
+    Ok(cx.wait_for(BELL).await?)
+}
+
+/// Two waits for one signal.
+#[workflow]
+pub(crate) async fn two_listen(cx: &Cx) -> Result<(u64, u64), ReceiveError> {
+    let (first, second) = join!(cx.wait_for(BELL), cx.wait_for(BELL));
+    Ok((first?, second?))
+}
+
 pub(crate) fn builder(store: Arc<dyn Store>, world: &Arc<World>) -> Builder {
     Runtime::builder(store)
         .workflow(one)
@@ -122,7 +208,17 @@ pub(crate) fn builder(store: Arc<dyn Store>, world: &Arc<World>) -> Builder {
         .workflow(twice)
         .workflow(ends)
         .workflow(deaf)
-        .activity(gated)
+        .workflow(backs_off)
+        .workflow(nothing)
+        .workflow(two_names)
+        .workflow(both_names)
+        .workflow(same_name)
+        .workflow(beside)
+        .workflow(limited)
+        .workflow(impatient)
+        .workflow(listens)
+        .workflow(two_listen)
+        .activities((gated, fails))
         .state(Arc::clone(world))
         .artifact("test")
         .shards(1)
@@ -154,10 +250,29 @@ static SEEN: LazyLock<Seen> = LazyLock::new(|| {
 #[derive(Clone, Default)]
 struct Seen(Arc<Mutex<HashMap<String, (u64, u64)>>>);
 
-/// Polls and replays of a run, by its id. The engine says so.
-pub(crate) fn polls_and_replays(id: &str) -> (u64, u64) {
-    let seen = SEEN.0.lock().unwrap();
-    seen.get(id).copied().unwrap_or_default()
+/// Polls and replays of the runs of an id from some time on. The engine says when there is one.
+pub(crate) struct Counted {
+    id: &'static str,
+    before: (u64, u64),
+}
+
+impl Counted {
+    pub(crate) fn from_now(id: &'static str) -> Self {
+        let before = SEEN.of(id);
+        Self { id, before }
+    }
+
+    /// How many polls, and how many replays.
+    pub(crate) fn now(&self) -> (u64, u64) {
+        let (polls, replays) = SEEN.of(self.id);
+        (polls - self.before.0, replays - self.before.1)
+    }
+}
+
+impl Seen {
+    fn of(&self, id: &str) -> (u64, u64) {
+        self.0.lock().unwrap().get(id).copied().unwrap_or_default()
+    }
 }
 
 #[derive(Default)]

@@ -31,6 +31,18 @@ struct State {
     fate: Option<StoreError>,
     panics: bool,
     before_history: Option<Held>,
+    deliveries: Deliveries,
+}
+
+/// What becomes of deliveries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Deliveries {
+    #[default]
+    Pass,
+    /// They are held.
+    Hold,
+    /// They are done, and their answers are held.
+    HoldAnswers,
 }
 
 impl std::fmt::Debug for HeldStore {
@@ -53,14 +65,42 @@ impl HeldStore {
         self.state.lock().unwrap().holding = true;
     }
 
+    /// Holds deliveries from now on, as commits are held.
+    pub fn hold_deliveries(&self) {
+        self.state.lock().unwrap().deliveries = Deliveries::Hold;
+    }
+
+    /// Holds the answers to deliveries from now on, which are done.
+    pub fn hold_answers(&self) {
+        self.state.lock().unwrap().deliveries = Deliveries::HoldAnswers;
+    }
+
+    /// Another owner claims the run, whatever is held.
+    pub fn claim_now(&self, run: RunKey, owner: Owner) {
+        self.inner
+            .claim(run, owner, Box::new(|claimed| drop(claimed.unwrap())));
+    }
+
+    fn hold_this(&self, what: impl FnOnce() + Send + 'static) {
+        self.state.lock().unwrap().held.push(Box::new(what));
+        self.holds.add_permits(1);
+    }
+
     /// Hands over what is held, and holds nothing more.
     pub fn release(&self) {
         let held = {
             let mut state = self.state.lock().unwrap();
             state.holding = false;
+            state.deliveries = Deliveries::Pass;
             std::mem::take(&mut state.held)
         };
         held.into_iter().for_each(|write| write());
+    }
+
+    /// Hands over the first of what is held.
+    pub fn release_first(&self) {
+        let first = self.state.lock().unwrap().held.remove(0);
+        first();
     }
 
     /// What is held is lost, as when the power goes, and nothing more is held.
@@ -68,6 +108,7 @@ impl HeldStore {
         let held = {
             let mut state = self.state.lock().unwrap();
             state.holding = false;
+            state.deliveries = Deliveries::Pass;
             std::mem::take(&mut state.held)
         };
         drop(held);
@@ -134,7 +175,16 @@ impl Store for Shared {
         self.write(ack, |store, ack| store.commit(commit, ack));
     }
     fn deliver(&self, deliver: Deliver, ack: Ack<Delivered>) {
-        self.0.inner.deliver(deliver, ack);
+        let held = self.0.state.lock().unwrap().deliveries;
+        let store = Arc::clone(&self.0);
+        match held {
+            Deliveries::Pass => self.0.inner.deliver(deliver, ack),
+            Deliveries::Hold => self.0.hold_this(move || store.inner.deliver(deliver, ack)),
+            Deliveries::HoldAnswers => self.0.inner.deliver(
+                deliver,
+                Box::new(move |answer| store.hold_this(move || ack(answer))),
+            ),
+        }
     }
     fn claim(&self, run: RunKey, owner: Owner, ack: Ack<Head>) {
         self.write(ack, move |store, ack| store.claim(run, owner, ack));

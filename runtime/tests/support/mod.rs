@@ -24,6 +24,30 @@ pub async fn each_store(test: impl AsyncFn(Arc<dyn Store>)) {
     test(Arc::new(store)).await;
 }
 
+/// A place that runs are kept in, and that each process opens anew.
+pub enum Place {
+    Memory(Arc<held::HeldStore>),
+    Folder(tempfile::TempDir),
+}
+
+impl Place {
+    pub fn open(&self) -> Arc<dyn Store> {
+        match self {
+            Self::Memory(store) => Arc::new(held::Shared(Arc::clone(store))),
+            Self::Folder(folder) => {
+                let options = SledStore::options().durability(Durability::Os);
+                Arc::new(options.open(folder.path()).unwrap())
+            }
+        }
+    }
+}
+
+/// Runs a test over a place of each store.
+pub async fn each_place(test: impl AsyncFn(Place)) {
+    test(Place::Memory(held::HeldStore::new())).await;
+    test(Place::Folder(tempfile::tempdir().unwrap())).await;
+}
+
 /// An empty folder in which the embedded store can be durable. The one for temporary files may be in memory.
 pub fn folder_for_sync(name: &str) -> std::path::PathBuf {
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
