@@ -1,11 +1,14 @@
 //! The text of each error that a client or a driver can get, also where no other test meets it.
 #![allow(clippy::unwrap_used)]
 
-use perennial::value::Value;
+use perennial::history::Channel;
+use perennial::value::{Digest, EncodeError, Value};
 use perennial::wire::RecordError;
 use perennial::{RunKey, Timestamp};
 use perennial_runtime::store::{Fence, Refusal, StoreError};
-use perennial_runtime::{PurgeError, ReadError, RunError, Status, Unavailable};
+use perennial_runtime::{
+    PurgeError, ReadError, RunError, SendError, StartError, Status, Unavailable,
+};
 
 fn run() -> RunKey {
     RunKey::new("default".parse().unwrap(), "order-42".parse().unwrap())
@@ -42,6 +45,22 @@ fn what_a_store_says() {
         },
         Refusal::Exists { run: run() },
         Refusal::Restoring { run: run() },
+        Refusal::InboxFull {
+            run: run(),
+            limit: 10_000,
+        },
+        Refusal::KeyConflict {
+            run: run(),
+            key: "approve-42".into(),
+            name: "approval".into(),
+            known: Digest([0x1f; 32]),
+            given: Digest([0x2f; 32]),
+        },
+        Refusal::KeyTooOld {
+            run: run(),
+            key: "approve-42".into(),
+            at: Timestamp::from_millis(1_800_000_000_000),
+        },
         Refusal::Inconsistent {
             run: run(),
             problem: "two tasks of one operation",
@@ -138,10 +157,84 @@ fn what_a_client_is_told() {
         ReadError::InvalidCursor {
             cursor: "a\nb".into(),
         },
+        ReadError::BothDirections,
         ReadError::Unavailable(Unavailable::Draining),
     ];
     insta::assert_snapshot!("unavailable", texts(unavailable));
     insta::assert_snapshot!("results", texts(results));
     insta::assert_snapshot!("reads", texts(reads));
     insta::assert_snapshot!("purges", texts(purges));
+}
+
+#[test]
+fn what_a_sender_is_told() {
+    let at = Timestamp::from_millis(1_800_000_000_000);
+    let finished = |status, migrated_to: Option<&str>| SendError::RunFinished {
+        run: run(),
+        status,
+        finished: at,
+        migrated_to: migrated_to.map(|to| to.parse().unwrap()),
+    };
+    let unknown = |channel, declared: &[&str], closest: Option<&str>| SendError::NoSuchMessage {
+        workflow: "purchase".into(),
+        channel,
+        name: "aproval".into(),
+        declared: declared.iter().copied().map(str::to_owned).collect(),
+        closest: closest.map(str::to_owned),
+    };
+    let errors = [
+        SendError::RunNotFound { run: run() },
+        finished(Status::Completed, None),
+        finished(Status::Failed, None),
+        finished(Status::Migrated, Some("order-43")),
+        SendError::InboxFull {
+            run: run(),
+            limit: 10_000,
+        },
+        SendError::IdempotencyConflict {
+            run: run(),
+            key: "approve-42".into(),
+            name: "approval".into(),
+            known: Digest([0x1f; 32]),
+            given: Digest([0x2f; 32]),
+        },
+        SendError::KeyTooOld {
+            run: run(),
+            key: "approve-42".into(),
+            at,
+        },
+        SendError::InvalidKey {
+            length: 300,
+            limit: 256,
+        },
+        SendError::PayloadTooLarge {
+            name: "approval".into(),
+            size: 2_000_000,
+            limit: 1_048_576,
+        },
+        SendError::TooManyMessages {
+            count: 10_001,
+            limit: 10_000,
+        },
+        SendError::Unstorable {
+            name: "approval".into(),
+            error: EncodeError::NotFinite {
+                path: ".amount".into(),
+            },
+        },
+        unknown(Channel::Message, &["approval", "cancel"], Some("approval")),
+        unknown(Channel::Signal, &[], None),
+        SendError::Unacknowledged {
+            run: run(),
+            reason: "the runtime was stopped".into(),
+        },
+        SendError::Unavailable(Unavailable::Stopped),
+    ];
+    assert_eq!(format!("{:?}", errors[0]), errors[0].to_string());
+    let starts = [
+        StartError::Message(Box::new(errors[8].clone())),
+        StartError::MessagesNotSent { run: run() },
+    ];
+    insta::assert_snapshot!("sends", texts(errors));
+    insta::assert_snapshot!("starts_with_messages", texts(starts));
 }
