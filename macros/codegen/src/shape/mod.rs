@@ -62,6 +62,7 @@ use syn::spanned::Spanned;
 use syn::{Block, Expr, FnArg, Pat, Signature};
 
 pub(crate) use self::lines::{Known, Line, Projected, UnknownMarker};
+pub(crate) use self::operations::is_constant;
 use crate::expand::durable_context;
 use crate::index::Index;
 use crate::lock::Kind;
