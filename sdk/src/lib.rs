@@ -53,6 +53,7 @@ mod error;
 pub mod history;
 mod ids;
 mod incompatible;
+mod listens;
 pub mod machine;
 mod migration;
 mod outcome;
@@ -78,6 +79,7 @@ pub use durable::{BoxDurable, Durable, Durably, JoinSet, Task, join_all};
 pub use error::Error;
 pub use ids::{IdProblem, InvalidId, MAX_ID_LENGTH, Namespace, OperationId, RunId, RunKey};
 pub use incompatible::{Coloured, Incompatible, IncompatibleKind, MarkerMismatch, Remedy, Side};
+pub use listens::Receives;
 pub use migration::{
     BlockedBy, Migrates, Migration, MigrationDefinition, MigrationFn, OldRun, Open, OpenKind,
     Refuse,
@@ -148,6 +150,11 @@ pub mod __private {
     pub use crate::workflow::Site;
     #[cfg(feature = "testing")]
     pub use ::insta;
+
+    /// What finds out which message or signal a constant is.
+    pub mod listened {
+        pub use crate::listens::{Known, Listened, Typed, Unknown};
+    }
 
     /// The arm that `match cx.version(..)` has besides those of the supported versions: the call gives no other.
     #[cold]

@@ -7,6 +7,8 @@ use std::marker::PhantomData;
 use std::panic::Location;
 use std::pin::Pin;
 
+use crate::history::Channel;
+use crate::listens::Receives;
 use crate::types::Schemas;
 use crate::value::{DecodeError, EncodeError, Value};
 use crate::{Cx, Data, DataTypes};
@@ -87,6 +89,12 @@ pub struct Graph {
     pub retired: &'static [RetiredMarker],
     /// What it waits for and decides, in order: a line each, as `perennial.lock` has them (S37).
     pub structure: &'static str,
+    /// What it waits for that a run is told, each once; see [`receives`](Self::receives).
+    #[doc(hidden)]
+    pub listens: &'static [fn() -> Option<Receives>],
+    /// Whether it may wait for messages and signals besides those: under a name that is no constant, or in a function
+    /// that it calls.
+    pub listens_for_others: bool,
 }
 
 /// A marker in the code, and the versions that the code supports: `cx.version("rounding", 1..=2)` (S36).
@@ -140,6 +148,27 @@ impl Graph {
             markers: &[],
             retired: &[],
             structure: "",
+            listens: &[],
+            listens_for_others: false,
+        }
+    }
+
+    /// The messages and signals that it waits for, as far as its body names them: `cx.receive(names::APPROVAL)`. It
+    /// may wait for others where [`listens_for_others`](Self::listens_for_others) says so.
+    #[must_use]
+    pub fn receives(&self) -> Vec<Receives> {
+        self.listens.iter().filter_map(|listen| listen()).collect()
+    }
+
+    /// Whether it waits for messages, or signals, of that name; `None` where that cannot be told (M38).
+    #[must_use]
+    pub fn declares(&self, channel: Channel, name: &str) -> Option<bool> {
+        let is_it = |known: Receives| known.channel == channel && known.name == name;
+        let mut known = self.listens.iter().filter_map(|listen| listen());
+        match known.any(is_it) {
+            true => Some(true),
+            false if self.listens_for_others => None,
+            false => Some(false),
         }
     }
 }

@@ -25,6 +25,8 @@ pub(crate) struct Reached {
     pub(crate) callees: Vec<Callee>,
     /// The markers of the durable ones, each with the function that asks for it.
     pub(crate) markers: Vec<(String, Marker)>,
+    /// One of them may wait for messages or signals.
+    pub(crate) listens: bool,
 }
 
 /// Finds out what the functions are that the workflow at `place` calls.
@@ -61,7 +63,8 @@ fn follow(index: &Index, called: &[String], seen: &mut HashSet<String>, reached:
                 name: name.clone(),
                 is_activity: true,
             },
-            Some(Meaning::Durable(calls, markers)) => {
+            Some(Meaning::Durable(calls, markers, listens)) => {
+                reached.listens |= listens;
                 let markers = markers.iter().cloned();
                 let markers = markers.map(|marker| (function.clone(), marker));
                 reached.markers.extend(markers);
@@ -73,6 +76,7 @@ fn follow(index: &Index, called: &[String], seen: &mut HashSet<String>, reached:
                 is_activity: false,
             },
         };
+        reached.listens |= !callee.is_activity;
         if !reached.callees.contains(&callee) {
             reached.callees.push(callee);
         }
@@ -128,6 +132,43 @@ mod tests {
                 "inner: rounding 1..=12 true"
             ]
         );
+    }
+
+    #[test]
+    fn a_function_listens_that_waits_or_hands_its_context_on_to_where_nobody_looks() {
+        let listens = |body: &str| {
+            let source = format!(
+                "#[durable] async fn outer(ctx: &Cx, n: u64) {{ {body} }}
+                #[durable] async fn waits(cx: &Cx) {{ cx.receive(A).await }}
+                #[durable] async fn works(cx: &Cx) {{ pay(cx).await }}
+                #[activity(pure)] async fn pay(acx: &ActivityCx) {{}}"
+            );
+            let mut index = Index::default();
+            index.add(std::path::Path::new("src/lib.rs"), &source);
+            reached(&index, &["outer".to_owned()]).listens
+        };
+        for body in [
+            "",
+            "works(ctx).await; pay(&ctx).await; ctx.sleep(d).await",
+            "works(ctx.clone()).await; shop.works(n, ctx)",
+            "let mut set = JoinSet::new(ctx); set.submit(pay(ctx)); JoinSet::<u8>::new(ctx)",
+            "join!(pay(ctx), works::<u64>(ctx))",
+            "ctx.spawn(async move { pay(ctx).await })",
+        ] {
+            assert!(!listens(body), "{body}");
+        }
+        for body in [
+            "waits(ctx).await",
+            "other(ctx).await",
+            "let own = ctx.clone(); own.receive(A).await",
+            "let own = ctx; works(own)",
+            "ctx.wait_for(BELL).await",
+            "(self.f)(ctx)",
+            "Work { ctx }",
+            "return (n, ctx)",
+        ] {
+            assert!(listens(body), "{body}");
+        }
     }
 
     fn activity(name: &str) -> Callee {

@@ -83,8 +83,8 @@ pub(crate) struct Declared {
 pub(crate) enum Meaning {
     /// With its name in histories.
     Activity(String),
-    /// With the functions it calls itself, and the markers it asks for.
-    Durable(Vec<String>, Vec<Marker>),
+    /// With the functions it calls itself, the markers it asks for, and whether it may wait for messages or signals.
+    Durable(Vec<String>, Vec<Marker>, bool),
     Other,
 }
 
@@ -389,7 +389,11 @@ fn meaning(function: &Function) -> Meaning {
                 .unwrap_or_else(|| function.name.clone()),
         )
     } else if attribute("durable").is_some() {
-        Meaning::Durable(function.calls.clone(), function.markers.clone())
+        Meaning::Durable(
+            function.calls.clone(),
+            function.markers.clone(),
+            function.listens,
+        )
     } else {
         Meaning::Other
     }

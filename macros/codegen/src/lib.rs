@@ -25,6 +25,7 @@ mod errors;
 mod expand;
 mod index;
 mod inputs;
+mod listening;
 pub mod lock;
 mod lower;
 mod manifest;

@@ -223,7 +223,9 @@ impl VisitMut for Lowering<'_> {
                     .for_each(|argument| self.begun(argument));
             }
             Expr::Call(call) => {
-                self.note_callee(self.labels.callee(call));
+                if !is_join_set(call) {
+                    self.note_callee(self.labels.callee(call));
+                }
                 visit_mut::visit_expr_call_mut(self, call);
             }
             Expr::MethodCall(call) => {
@@ -239,6 +241,16 @@ impl VisitMut for Lowering<'_> {
     fn visit_stmt_macro_mut(&mut self, call: &mut syn::StmtMacro) {
         self.lower_macro(&mut call.mac);
     }
+}
+
+/// `JoinSet::new(cx)`, which calls nothing with the context.
+fn is_join_set(call: &syn::ExprCall) -> bool {
+    let Expr::Path(path) = &*call.func else {
+        return false;
+    };
+    let mut segments = path.path.segments.iter().rev();
+    segments.next().is_some_and(|last| last.ident == "new")
+        && segments.next().is_some_and(|ty| ty.ident == "JoinSet")
 }
 
 fn take(expr: &mut Expr) -> Expr {

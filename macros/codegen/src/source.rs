@@ -31,6 +31,8 @@ pub(crate) struct Function {
     pub(crate) calls: Vec<String>,
     /// The markers that it asks for.
     pub(crate) markers: Vec<Marker>,
+    /// It may wait for messages or signals, by itself or where its context goes and nobody looks.
+    pub(crate) listens: bool,
 }
 
 /// An attribute of a function.
@@ -303,6 +305,7 @@ fn function(name: &str, attributes: Vec<Attribute>, tokens: &[Token<'_>]) -> Fun
         in_macro: false,
         calls: Vec::new(),
         markers: Vec::new(),
+        listens: false,
     };
     let Some(open) = tokens
         .iter()
@@ -322,6 +325,7 @@ fn function(name: &str, attributes: Vec<Attribute>, tokens: &[Token<'_>]) -> Fun
         let context = context(parameters);
         function.calls = calls(context, &tokens[body..end]);
         function.markers = markers::scan(context, &tokens[body..end]);
+        function.listens = listens(context, &tokens[body..end]);
     }
     function
 }
@@ -364,6 +368,7 @@ fn calls(context: &str, tokens: &[Token<'_>]) -> Vec<String> {
     for (index, token) in tokens.iter().enumerate() {
         if *token == Token::Sign('(')
             && let Some(name) = called(&tokens[..index])
+            && !is_join_set(&tokens[..index])
             && !calls.contains(&name)
             && hands_over(context, &tokens[index + 1..])
         {
@@ -371,6 +376,71 @@ fn calls(context: &str, tokens: &[Token<'_>]) -> Vec<String> {
         }
     }
     calls
+}
+
+/// `JoinSet::new`, `JoinSet::<T>::new`: it calls nothing with the context.
+fn is_join_set(before: &[Token<'_>]) -> bool {
+    let [
+        ty @ ..,
+        Token::Sign(':'),
+        Token::Sign(':'),
+        Token::Word("new"),
+    ] = before
+    else {
+        return false;
+    };
+    let ty = match ty {
+        [.., Token::Sign('>')] => {
+            let open = ty.iter().rposition(|token| *token == Token::Sign('<'));
+            match open.map(|open| &ty[..open]) {
+                Some([ty @ .., Token::Sign(':'), Token::Sign(':')]) => ty,
+                _ => return false,
+            }
+        }
+        ty => ty,
+    };
+    ty.last() == Some(&Token::Word("JoinSet"))
+}
+
+/// Whether it waits for a message or a signal, or does something else with its context than to call what it offers
+/// and to hand it to a function that is called by its name.
+fn listens(context: &str, tokens: &[Token<'_>]) -> bool {
+    let is_handed = |before: &[Token<'_>]| {
+        let before = match before {
+            [before @ .., Token::Sign('&')] => before,
+            before => before,
+        };
+        matches!(before, [.., Token::Sign('(' | ',')])
+            && opening(before).is_some_and(|open| called(&before[..open]).is_some())
+    };
+    tokens.iter().enumerate().any(|(at, token)| {
+        let (before, after) = (&tokens[..at], &tokens[at + 1..]);
+        match (token, after) {
+            (Token::Word("receive" | "wait_for"), _) => before.last() == Some(&Token::Sign('.')),
+            (Token::Word(word), _) if *word != context => false,
+            (Token::Word(_), [Token::Sign('.'), Token::Word("clone"), ..]) => !is_handed(before),
+            (Token::Word(_), [Token::Sign('.'), ..]) => false,
+            (Token::Word(_), _) => !is_handed(before),
+            _ => false,
+        }
+    })
+}
+
+/// The parenthesis that is open at the end of `tokens`.
+fn opening(tokens: &[Token<'_>]) -> Option<usize> {
+    let mut depth = 0usize;
+    tokens.iter().rposition(|token| match token {
+        Token::Sign(')' | ']' | '}') => {
+            depth += 1;
+            false
+        }
+        Token::Sign('(') if depth == 0 => true,
+        Token::Sign('(' | '[' | '{') => {
+            depth = depth.saturating_sub(1);
+            false
+        }
+        _ => false,
+    })
 }
 
 /// Whether one of the arguments is the context. `tokens` begin behind the parenthesis.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
+use syn::ext::IdentExt;
 use syn::{FnArg, Lifetime, Signature, Type};
 
 use super::{
@@ -13,6 +14,7 @@ use crate::attributes::ItemAttributes;
 use crate::callees;
 use crate::check::check;
 use crate::errors::Errors;
+use crate::listening::{Listening, listening};
 use crate::lock::{self, Annotated, Enforced, enforce};
 use crate::lower::{Lowered, lower, respanned};
 use crate::markers::{self, Found, Marker};
@@ -63,6 +65,10 @@ pub(super) fn expand(
     );
     let lock_items = &locked.items;
 
+    let listening = listening(
+        context.as_ref().and_then(|context| context.name.as_ref()),
+        &body,
+    );
     let context_name = context.as_ref().and_then(|context| context.name.as_ref());
     let markers = super::markers(krate, context_name, &mut body, differences, errors);
     check(krate, &function.sig, context_name, &mut body, errors);
@@ -79,7 +85,11 @@ pub(super) fn expand(
     } else {
         named.assertions(&inputs)
     };
-    let graph = graph(&named, options, &callees, &markers, &locked, errors);
+    let called = Called {
+        functions: &callees,
+        listening,
+    };
+    let graph = graph(&named, options, &called, &markers, &locked, errors);
     let (prescribed, code_attributes) = (prescribed(), &attributes.code);
     let denied = denied_by_type();
     let code = Ident::new("__body", Span::mixed_site().located_at(ident.span()));
@@ -166,11 +176,17 @@ fn lend(signature: &mut Signature) {
     }
 }
 
+/// What a body does with its context.
+struct Called<'a> {
+    functions: &'a [String],
+    listening: Listening,
+}
+
 /// `static __GRAPH`, with the place of the function's name.
 fn graph(
     named: &Named<'_>,
     options: &WorkflowOptions,
-    called: &[String],
+    called: &Called<'_>,
     found: &[Found],
     locked: &Enforced,
     errors: &mut Errors,
@@ -178,14 +194,14 @@ fn graph(
     let Named {
         krate, ident, name, ..
     } = named;
-    let retired: Vec<_> = lock::retired(name, called, ident.span())
+    let retired: Vec<_> = lock::retired(name, called.functions, ident.span())
         .into_iter()
         .map(|lock::Retired { id, version }| {
             quote!(#krate::RetiredMarker { id: #id, version: #version })
         })
         .collect();
     let structure = &locked.structure;
-    let reached = callees::resolve(called, ident.span());
+    let reached = callees::resolve(called.functions, ident.span());
     markers::conflicts(found, &reached.markers, errors);
     let callees = reached.callees.into_iter().map(|callee| {
         let name = callee.name;
@@ -219,7 +235,31 @@ fn graph(
         });
         fields.extend(quote!(markers: &[#(#markers),*],));
     }
-    quote!(static __GRAPH: #krate::Graph = #krate::Graph { #fields ..#here };)
+    let Listening {
+        constants,
+        for_others,
+    } = &called.listening;
+    let mut allowed = TokenStream::new();
+    if !constants.is_empty() {
+        // Where the constant is named in the body, that was allowed or not.
+        allowed = quote!(#[allow(deprecated)]);
+        let constants = constants.iter().map(|path| {
+            let name = path
+                .segments
+                .last()
+                .map(|last| last.ident.unraw().to_string());
+            quote!(|| {
+                #[allow(unused_imports)]
+                use #krate::__private::listened::{Known as _, Listened, Typed as _, Unknown as _};
+                (&&Listened(&#path)).receives(#name)
+            })
+        });
+        fields.extend(quote!(listens: &[#(#constants),*],));
+    }
+    if *for_others || reached.listens {
+        fields.extend(quote!(listens_for_others: true,));
+    }
+    quote!(#allowed static __GRAPH: #krate::Graph = #krate::Graph { #fields ..#here };)
 }
 
 /// The markers, each once, by name. Where functions differ, which is an error as far as it is seen, the versions

@@ -150,7 +150,7 @@ fn call(index: &Index, function: &str, sure: bool, asks: &mut Vec<String>) {
     let guess = if sure { "" } else { "?" };
     match index.meaning(function) {
         Some(Meaning::Activity(name)) => asks.push(format!("activity {name}{guess}")),
-        Some(Meaning::Durable(calls, _)) => {
+        Some(Meaning::Durable(calls, ..)) => {
             for called in calls {
                 // One that calls itself comes to an end here too.
                 if asks.len() < MOST_OF_A_FUNCTION && called != function {

@@ -4,11 +4,15 @@ use syn::ext::IdentExt;
 use syn::{Expr, ExprCall, ExprMethodCall};
 
 use super::operations::{
-    COLLECTING, DECISIONS, HARMLESS, Operation, Value, is_join_all, last_segment, literal_text,
+    COLLECTING, DECISIONS, HARMLESS, LISTENING, Operation, Value, constant, is_join_all,
+    last_segment, literal_text,
 };
 use super::walk::Walk;
 use super::{Arm, Control, Node, Numbering, Place, first_span};
 use crate::markers::marker_call;
+
+/// Behind a wait that has a time limit.
+const LIMITED: &str = " timeout";
 
 impl Walk<'_> {
     /// What an arm that is driven by something else does: an `async` block around all of it says nothing.
@@ -107,6 +111,9 @@ impl Walk<'_> {
             }
             return receiver;
         }
+        if method == "timeout" {
+            self.limit(&receiver);
+        }
         let arguments = self.exprs(&call.args);
         if COLLECTING.contains(&method.as_str())
             && let Some(name) = self.name_of(&call.receiver)
@@ -114,6 +121,26 @@ impl Walk<'_> {
             self.hold(&name, &arguments.clone().inside());
         }
         receiver.and(arguments.inside())
+    }
+
+    /// A wait for what the run is told gets a time limit, which is an operation more. That of an activity is none.
+    fn limit(&mut self, value: &Value) {
+        let is_listening = |label: &str| {
+            let method = label
+                .strip_prefix("cx.")
+                .and_then(|rest| rest.split(' ').next());
+            method.is_some_and(|method| LISTENING.contains(&method))
+        };
+        for operation in &value.held {
+            for node in &mut self.operations[*operation].nodes {
+                if let Node::Step { label, .. } = node
+                    && is_listening(label)
+                    && !label.ends_with(LIMITED)
+                {
+                    label.push_str(LIMITED);
+                }
+            }
+        }
     }
 
     /// What these futures do, without an `async` block around all of it.
@@ -152,6 +179,11 @@ impl Walk<'_> {
         let mut label = format!("cx.{method}");
         if let Some(text) = literal_text(call.args.first()) {
             label = format!("{label} {text}");
+        }
+        if LISTENING.contains(&method)
+            && let Some(name) = constant(call.args.first())
+        {
+            label = format!("{label} {name}");
         }
         if method == "record" {
             // What it records is made once and by pure code.

@@ -70,6 +70,9 @@ pub(super) const HARMLESS: &[&str] = &["clone", "log", "namespace", "now", "run_
 /// Methods of the context that decide at once.
 pub(super) const DECISIONS: &[&str] = &["random", "random_range", "record", "uuid"];
 
+/// Methods of the context that wait for what the run is told, under a name that is in a constant.
+pub(super) const LISTENING: &[&str] = &["receive", "wait_for"];
+
 /// Methods that put what they are given into a collection.
 pub(super) const COLLECTING: &[&str] = &["extend", "insert", "push", "push_back", "push_front"];
 
@@ -118,6 +121,24 @@ pub(super) fn literal_text(expr: Option<&Expr>) -> Option<String> {
         },
         _ => None,
     }
+}
+
+/// The name of the constant that an argument is, without its path.
+pub(super) fn constant(expr: Option<&Expr>) -> Option<String> {
+    match expr? {
+        Expr::Path(path) if path.qself.is_none() => {
+            let name = path.path.segments.last()?.ident.unraw().to_string();
+            is_constant(&name).then_some(name)
+        }
+        Expr::Paren(inner) => constant(Some(&inner.expr)),
+        Expr::Group(inner) => constant(Some(&inner.expr)),
+        _ => None,
+    }
+}
+
+/// Whether it is written as constants are.
+pub(crate) fn is_constant(name: &str) -> bool {
+    name.contains(char::is_uppercase) && !name.contains(char::is_lowercase)
 }
 
 /// The name of an activity, which may be any text, as a line has it.

@@ -4,6 +4,7 @@ mod breaking;
 mod files;
 mod harmless;
 mod imports;
+mod listening;
 mod markers;
 mod updates;
 
