@@ -5,12 +5,12 @@
 #[path = "story/mod.rs"]
 mod story;
 
-use perennial::history::{ActivityFailure, History, Observation, Unit};
+use perennial::history::{ActivityFailure, Channel, History, Observation, Unit};
 use perennial::prelude::*;
 use perennial::{BlockedBy, MigrationDefinition, Namespace, OpenKind, RunKey};
 use serde::{Deserialize, Serialize};
 
-use story::{Story, completed, started};
+use story::{Story, completed, started, told};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Order {
@@ -274,4 +274,75 @@ fn s38_a_migration_is_known_by_its_name_and_by_what_it_moves() {
     let input = (named(to_v2).run)(&of(&charged())).unwrap();
     assert_eq!(input.as_json(), r#"{"id":"A-1","charged":17}"#);
     assert_eq!(format!("{:?}", to_v2(&of(&begun()))), "Migrates(\"to_v2\")");
+}
+
+// ---- messages ----------------------------------------------------------------------------------------
+
+const NOTE: Message<String> = Message::new("note");
+const BELL: Signal<u64> = Signal::new("bell");
+
+/// Takes one note, and waits for others beside a signal.
+#[workflow]
+async fn noted(cx: &Cx) -> Result<(), Error> {
+    cx.receive(NOTE).await?;
+    select! {
+        _ = cx.receive(NOTE) => {},
+        slept = cx.sleep(days(1)) => slept?,
+    }
+    charge(cx, 5).await?;
+    let (note, rung) = join!(cx.receive(NOTE), cx.wait_for(BELL));
+    note?;
+    rung?;
+    Ok(())
+}
+
+fn noted_until_it_waits_again() -> Story {
+    let mut story = Story::of::<noted>(());
+    story.message(1, "note", "taken");
+    story.fire(3);
+    story.message(4, "note", "while it charges");
+    story.message(5, "other", 7);
+    story
+}
+
+#[test]
+fn m42_messages_that_were_not_taken_are_told_to_the_migration_those_that_the_run_was_not_told_too()
+{
+    let story = noted_until_it_waits_again();
+    let arrived = vec![
+        Observation::SignalArrived(told(6, "bell", 1)),
+        Observation::MessageArrived(told(7, "note", "late")),
+        completed(4, 5),
+    ];
+    let old = OldRun::new(history(story.units.clone()), arrived, vec![]).unwrap();
+    assert_eq!(old.messages(NOTE).unwrap(), ["while it charges", "late"]);
+    let numbers: Vec<_> = old.unread().iter().map(|told| told.number).collect();
+    assert_eq!(numbers, [4, 5, 7]);
+    let wrong = Message::<String>::new("other");
+    let error = old.messages(wrong).unwrap_err();
+    insta::assert_snapshot!(error, @r#"message #5 "other": the value does not decode as `alloc::string::String`: invalid type: integer `7`, expected a string"#);
+}
+
+#[test]
+fn a_wait_that_is_open_is_listed_and_ends_with_the_run_without_a_word() {
+    let mut story = noted_until_it_waits_again();
+    let open = |story: &Story| {
+        let old = of(story);
+        let open: Vec<_> = old.open().iter().map(|open| open.kind.clone()).collect();
+        (open, old.undisposed().len())
+    };
+    // The wait that lost has ended, and so has the one that got its message.
+    let (kinds, undisposed) = open(&story);
+    assert!(matches!(&*kinds, [OpenKind::Activity { .. }]), "{kinds:?}");
+    assert_eq!(undisposed, 1);
+    story.complete(4, 5);
+    let (kinds, undisposed) = open(&story);
+    let bell = OpenKind::Receive {
+        channel: Channel::Signal,
+        name: "bell".to_owned(),
+    };
+    assert_eq!(kinds, [bell]);
+    assert_eq!(undisposed, 0);
+    insta::assert_snapshot!(of(&story).open()[0].to_string().split("  ").next().unwrap(), @r#"wait for the signal "bell" ~6"#);
+    assert_eq!(of(&story).messages(NOTE).unwrap(), [] as [String; 0]);
 }

@@ -1,5 +1,6 @@
 //! Moving a run to a new one: an explicit, recorded step for what neither a marker nor a refactoring can do (S38).
 
+mod messages;
 mod old;
 mod open;
 mod refuse;

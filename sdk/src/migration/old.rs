@@ -20,12 +20,16 @@ type ResultOf<M, F> = <<<F as ActivityFn<M>>::A as Activity>::Output as Activity
 /// since the history was written: a run that is blocked is told nothing, so the result of an activity may be
 /// there that its code has never seen. A migration must know of it, or a card would be charged twice.
 ///
-/// Each operation that is open has to be disposed of ([`open`](Self::open)):
+/// Activities and timers that are open have to be disposed of ([`open`](Self::open)):
 ///
 /// | what is open | what becomes of it |
 /// |---|---|
 /// | a call of an activity | [`keep`](Self::keep): it goes on as it declares, under the old run and its idempotency key, with its retries. What it comes to is recorded beside the old run's history, as late. The new run is not told |
 /// | a timer | [`stop_timers`](Self::stop_timers): it ends with the old run |
+/// | a wait for a message or a signal | it ends with the old run, and nothing has to be said of it |
+///
+/// Messages that the run has not taken stay with it. What the new run has to know of them is put into its input:
+/// [`messages`](Self::messages).
 #[derive(Debug)]
 pub struct OldRun {
     history: History,
@@ -288,7 +292,8 @@ impl OldRun {
 
     // ---- what is open --------------------------------------------------------------------------------
 
-    /// What is open, in the order in which it began. The run is moved only when each of these was disposed of.
+    /// What is open, in the order in which it began. The run is moved only when each activity and each timer of these
+    /// was disposed of.
     #[must_use]
     pub fn open(&self) -> &[Open] {
         &self.open
@@ -330,7 +335,7 @@ impl OldRun {
     pub fn undisposed(&self) -> Vec<Open> {
         let disposed = self.disposed.borrow();
         let open = self.open.iter();
-        open.filter(|open| !disposed.contains(&open.operation))
+        open.filter(|open| open.needs_a_word() && !disposed.contains(&open.operation))
             .cloned()
             .collect()
     }
@@ -343,7 +348,7 @@ impl OldRun {
                 operation: open.operation,
                 name: name.clone(),
             }),
-            OpenKind::Timer { .. } => None,
+            OpenKind::Timer { .. } | OpenKind::Receive { .. } => None,
         });
         open.collect()
     }
@@ -357,7 +362,7 @@ impl OldRun {
     }
 }
 
-fn decode<T: Data>(what: impl FnOnce() -> String, value: &Value) -> Result<T, Refuse> {
+pub(super) fn decode<T: Data>(what: impl FnOnce() -> String, value: &Value) -> Result<T, Refuse> {
     T::from_value(value).map_err(|error| Refuse::Undecodable {
         what: what(),
         error,
@@ -448,10 +453,22 @@ fn begin(decision: &Decision, names: &mut HashMap<u64, String>, open: &mut BTree
             let deadline = *deadline;
             (operation, OpenKind::Timer { deadline }, site)
         }
+        Decision::ReceiveStarted {
+            operation,
+            channel,
+            name,
+            site,
+        } => {
+            let (channel, name) = (*channel, name.to_string());
+            (operation, OpenKind::Receive { channel, name }, site)
+        }
+        Decision::Received { operation, .. } => return drop(open.remove(operation)),
         Decision::Dropped { operation } => {
             match open.get_mut(operation).map(|open| &mut open.kind) {
                 Some(OpenKind::Activity { dropped, .. }) => *dropped = true,
-                Some(OpenKind::Timer { .. }) => drop(open.remove(operation)),
+                Some(OpenKind::Timer { .. } | OpenKind::Receive { .. }) => {
+                    drop(open.remove(operation));
+                }
                 None => {}
             }
             return;

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::Timestamp;
-use crate::history::CallSite;
+use crate::history::{CallSite, Channel};
 
 /// An operation that has begun and has not come to an end.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +33,25 @@ pub enum OpenKind {
         /// When it would fire.
         deadline: Timestamp,
     },
+    /// A wait for a message or a signal. It ends with the run, and nothing has to be said of it: nobody else sees a
+    /// wait, and it holds nothing. The messages that it might have taken are the run's, not the wait's, and are told
+    /// by [`messages`](super::OldRun::messages).
+    Receive {
+        /// For which of them.
+        channel: Channel,
+        /// The name.
+        name: String,
+    },
+}
+
+impl Open {
+    /// Whether a migration has to say what becomes of it.
+    pub(super) fn needs_a_word(&self) -> bool {
+        match self.kind {
+            OpenKind::Activity { .. } | OpenKind::Timer { .. } => true,
+            OpenKind::Receive { .. } => false,
+        }
+    }
 }
 
 impl fmt::Display for Open {
@@ -50,6 +69,17 @@ impl fmt::Display for Open {
                 }
             }
             OpenKind::Timer { deadline } => write!(f, "timer ~{operation}, due at {deadline}")?,
+            OpenKind::Receive { channel, name } => {
+                let what = match channel {
+                    Channel::Message => "message",
+                    Channel::Signal => "signal",
+                };
+                write!(
+                    f,
+                    "wait for the {what} \"{}\" ~{operation}",
+                    name.escape_debug()
+                )?;
+            }
         }
         match site {
             Some(site) => write!(f, "  {site}"),

@@ -386,6 +386,7 @@ impl Driver {
             .collect();
         let mut waits_for = Vec::new();
         let mut answers = Vec::new();
+        let known = recording.definition.graph.receives();
         let mut others = false;
         for decision in decisions() {
             let (operation, what, site) = match decision {
@@ -410,9 +411,15 @@ impl Driver {
                     name,
                     site,
                 } if !ended.contains(operation) && run.awaits(*channel, name) => {
-                    let (does, answer) = match channel {
-                        Channel::Message => ("receive", "run.send(..)"),
-                        Channel::Signal => ("wait for", "run.signal(..)"),
+                    let (does, how) = match channel {
+                        Channel::Message => ("receive", "send"),
+                        Channel::Signal => ("wait for", "signal"),
+                    };
+                    let mut known = known.iter();
+                    let known = known.find(|one| one.channel == *channel && one.name == name);
+                    let answer = match known {
+                        Some(known) => format!("run.{how}({}, ..)", known.constant),
+                        None => format!("run.{how}(..)"),
                     };
                     if !answers.contains(&answer) {
                         answers.push(answer);

@@ -247,8 +247,8 @@ pub struct Waiting {
     pub waits_for: Vec<String>,
     /// Messages that it has not taken and signals for which it did not wait, a line each.
     pub in_vain: Vec<String>,
-    /// How a test brings the messages and signals that it waits for: `run.send(..)`.
-    pub answers: Vec<&'static str>,
+    /// How a test brings the messages and signals that it waits for: `run.send(APPROVAL, ..)`.
+    pub answers: Vec<String>,
     /// Whether it waits for something else: a timer, an activity.
     pub others: bool,
     /// Whether the test lets the clock stand still until it advances it.
