@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use perennial::history::SEMANTICS;
+use perennial::history::{Channel, SEMANTICS};
 use perennial::value::Value;
 use perennial::{
-    ActivityDefinition, ActivityOptions, CalleeKind, DataType, DataTypes, WorkflowDefinition,
+    ActivityDefinition, ActivityOptions, CalleeKind, DataType, DataTypes, Receives,
+    WorkflowDefinition,
 };
 use serde::{Deserialize, Serialize};
 
@@ -35,6 +36,8 @@ const FORMAT: u64 = 1;
 ///     "retired": [{ "id": "rounding", "version": 2 }],
 ///     "structure": "..",
 ///     "activities": ["charge_card", "ship"],
+///     "receives": [{ "channel": "message", "name": "approval", "type": { "name": "bool", "schema": { ".." } } }],
+///     "receives_others": false,
 ///     "compare_inputs": true,
 ///     "types": {
 ///       "input": { "name": "shop::Order", "schema": { "$schema": ".." } },
@@ -92,6 +95,12 @@ pub struct WorkflowManifest {
     /// The activities that it calls, by name, as far as its source tells.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub activities: Vec<String>,
+    /// The messages and signals that it waits for, by kind and name, as far as its source tells (S25).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub receives: Vec<ReceiveManifest>,
+    /// Whether it may wait for others too: under a name that is no constant, or in a function that it calls.
+    #[serde(default, skip_serializing_if = "is_no")]
+    pub receives_others: bool,
     /// Whether a replay compares inputs (S10).
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub compare_inputs: bool,
@@ -110,6 +119,19 @@ pub struct SupportedMarker {
     pub lowest: u32,
     /// The highest version, which new runs get.
     pub highest: u32,
+}
+
+/// A message or a signal that a workflow waits for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ReceiveManifest {
+    /// Which of them.
+    pub channel: Channel,
+    /// The name.
+    pub name: String,
+    /// The type of what it says.
+    #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<TypeManifest>,
 }
 
 /// A marker that is not asked for any more.
@@ -226,6 +248,9 @@ impl Manifest {
         of_workflows
             .chain(of_activities)
             .for_each(|types| *types = TypeManifests::default());
+        let receives = bare.workflows.iter_mut();
+        let receives = receives.flat_map(|workflow| &mut workflow.receives);
+        receives.for_each(|one| one.data = None);
         bare.to_value()
     }
 
@@ -255,6 +280,9 @@ impl WorkflowManifest {
         let mut activities: Vec<_> = called.map(|callee| callee.name.to_owned()).collect();
         activities.sort();
         activities.dedup();
+        let mut receives = graph.receives();
+        receives.sort_by_key(|one| (one.channel, one.name));
+        receives.dedup_by_key(|one| (one.channel, one.name));
         Self {
             name: workflow.name.to_owned(),
             version: graph.version,
@@ -262,6 +290,8 @@ impl WorkflowManifest {
             retired: graph.retired.iter().map(retired).collect(),
             structure: graph.structure.to_owned(),
             activities,
+            receives: receives.iter().map(ReceiveManifest::of).collect(),
+            receives_others: graph.listens_for_others,
             compare_inputs: graph.compare_inputs,
             types: TypeManifests::of((workflow.types)()),
         }
@@ -275,6 +305,16 @@ impl WorkflowManifest {
         };
         let passed_over = |marker: &PassedMarker| marker.id == id && marker.version == version;
         self.markers.iter().any(asked_for) || self.retired.iter().any(passed_over)
+    }
+}
+
+impl ReceiveManifest {
+    fn of(one: &Receives) -> Self {
+        Self {
+            channel: one.channel,
+            name: one.name.to_owned(),
+            data: Some(TypeManifest::of(one.data())),
+        }
     }
 }
 
@@ -294,12 +334,7 @@ impl ActivityManifest {
 
 impl TypeManifests {
     fn of(types: DataTypes) -> Self {
-        let of = |of: DataType| {
-            Some(TypeManifest {
-                name: of.name.to_owned(),
-                schema: of.schema,
-            })
-        };
+        let of = |data: DataType| Some(TypeManifest::of(data));
         Self {
             input: of(types.input),
             result: of(types.result),
@@ -310,6 +345,19 @@ impl TypeManifests {
     fn is_empty(&self) -> bool {
         *self == Self::default()
     }
+}
+
+impl TypeManifest {
+    fn of(data: DataType) -> Self {
+        Self {
+            name: data.name.to_owned(),
+            schema: data.schema,
+        }
+    }
+}
+
+fn is_no(yes: &bool) -> bool {
+    !*yes
 }
 
 fn yes() -> bool {

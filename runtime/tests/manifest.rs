@@ -50,6 +50,29 @@ async fn order(cx: &Cx, order: Order) -> Result<u64, Error> {
     Ok(receipt.number)
 }
 
+const APPROVAL: Message<Order> = Message::new("approval");
+const NOTE: Message<Receipt> = Message::new("note");
+const BELL: Signal<bool> = Signal::new("bell");
+
+/// Its signal stands before its messages, and one of those twice.
+#[workflow]
+async fn receives(cx: &Cx, often: Vec<u64>) -> Result<u64, Error> {
+    cx.wait_for(BELL).await?;
+    let note = cx.receive(NOTE).await?;
+    for _ in often {
+        cx.receive(APPROVAL).await?;
+    }
+    cx.receive(NOTE).timeout(days(1)).await?;
+    Ok(note.number)
+}
+
+/// Under a name that is no constant.
+#[workflow]
+async fn receives_others(cx: &Cx) -> Result<u64, Error> {
+    let name: Message<u64> = Message::new("anything");
+    Ok(cx.receive(name).await?)
+}
+
 #[workflow]
 async fn empty(_cx: &Cx) -> Result<(), Error> {
     Ok(())
@@ -59,6 +82,8 @@ fn program() -> Builder {
     Runtime::builder(MemoryStore::new())
         .workflow(order)
         .workflow(empty)
+        .workflow(receives)
+        .workflow(receives_others)
         .activities((charge_card, add))
         .state(Bank)
         .artifact("shop 1")
