@@ -89,6 +89,16 @@ pub async fn audit(_acx: &ActivityCx, _what: String) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Yes or no.
+pub const ANSWER: Message<bool> = Message::new("answer");
+pub const NOTE: Message<String> = Message::new("note");
+pub const BELL: Signal<u64> = Signal::new("bell");
+
+/// What nobody sends: for what is renamed.
+pub const REPLY: Message<bool> = Message::new("reply");
+pub const REMARK: Message<String> = Message::new("remark");
+pub const NUMBER: Message<u64> = Message::new("number");
+
 /// How an activity answers where a run does not say it otherwise: each input has an answer of its own.
 pub fn answer(activity: &str, input: &Value) -> Option<Value> {
     let text = input.as_str().unwrap_or_default();

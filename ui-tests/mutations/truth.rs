@@ -126,6 +126,15 @@ fn tell(decision: &Decision) -> String {
             ..
         } => format!("{name} ~{operation} {}", plain(input)),
         Decision::TimerStarted { operation, .. } => format!("sleep ~{operation}"),
+        Decision::ReceiveStarted {
+            operation,
+            channel,
+            name,
+            ..
+        } => format!("{channel:?} {name} ~{operation}"),
+        Decision::Received {
+            operation, number, ..
+        } => format!("took ~{operation} #{number}"),
         Decision::Recorded { source, .. } => format!("{source:?}"),
         Decision::Marker { id, version, .. } => format!("marker {id} {version}"),
         Decision::Dropped { operation } => format!("drop ~{operation}"),

@@ -1,8 +1,12 @@
-//! The world in which an original records its runs: a clock, timers, and activities that answer after a while.
+//! The world in which an original records its runs: a clock, timers, activities that answer after a while, and
+//! somebody who sends messages and signals.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use perennial::history::{ActivityFailure, Decision, Observation, SEMANTICS, Started, Unit};
+use perennial::history::{
+    ActivityFailure, Channel, Decision, Observation, SEMANTICS, Started, Told, Unit,
+};
+use perennial::machine::Machine;
 use perennial::value::Value;
 use perennial::{Namespace, RunId, Timestamp, WorkflowDefinition};
 
@@ -17,7 +21,7 @@ const A_SECOND: u64 = 1_000;
 /// No run has more units than that.
 const MAX_UNITS: usize = 200;
 
-/// The world of a run: a clock, timers, and activities that answer after a while.
+/// The world of a run: a clock, timers, activities that answer after a while, and who sends it something.
 pub struct World<'a> {
     answers: &'a BTreeMap<String, serde_json::Value>,
     run: &'a Run,
@@ -25,11 +29,14 @@ pub struct World<'a> {
     /// What has been asked of activities, by when it is answered.
     open: BTreeMap<(Timestamp, u64), Observation>,
     calls: BTreeMap<String, usize>,
+    /// How much of what it is told it has been told.
+    told: usize,
 }
 
 impl<'a> World<'a> {
     pub fn new(answers: &'a BTreeMap<String, serde_json::Value>, run: &'a Run) -> Self {
         Self {
+            told: 0,
             answers,
             run,
             timers: BTreeSet::new(),
@@ -97,26 +104,57 @@ impl<'a> World<'a> {
             if units.len() > MAX_UNITS {
                 return Err(format!("it has more than {MAX_UNITS} units"));
             }
-            next = self.next(at);
+            next = self.next(at, &machine)?;
         }
         Err("it waits for ever".to_owned())
     }
 
-    /// What happens next, and when. Timers come first (S2).
-    fn next(&mut self, now: Timestamp) -> Option<(Timestamp, Observation)> {
-        let timer = self.timers.first().map(|(at, _)| *at);
-        let answer = self.open.first_key_value().map(|((at, _), _)| *at);
-        let (at, observation) = match (timer, answer) {
-            (Some(timer), answer) if answer.is_none_or(|answer| timer <= answer) => {
-                let (at, operation) = self.timers.pop_first()?;
-                (at, Observation::TimerFired { operation })
+    /// What happens next, and when. Timers come first (S2), and a signal for which nothing waits is none (M54).
+    fn next(
+        &mut self,
+        now: Timestamp,
+        machine: &Machine,
+    ) -> Result<Option<(Timestamp, Observation)>, String> {
+        loop {
+            let timer = self.timers.first().map(|(at, _)| *at);
+            let answer = self.open.first_key_value().map(|((at, _), _)| *at);
+            let told = self.run.told.get(self.told);
+            let told = told.map(|told| Timestamp::from_millis(BEGIN.as_millis() + told.after));
+            let Some(first) = [timer, answer, told].into_iter().flatten().min() else {
+                return Ok(None);
+            };
+            let at = first.max(now);
+            if timer == Some(first) {
+                let fired = self.timers.pop_first();
+                return Ok(fired.map(|(_, operation)| (at, Observation::TimerFired { operation })));
             }
-            _ => {
-                let ((at, _), observation) = self.open.pop_first()?;
-                (at, observation)
+            if answer == Some(first) {
+                let answered = self.open.pop_first();
+                return Ok(answered.map(|(_, observation)| (at, observation)));
             }
+            if let Some(observation) = self.tell(machine)? {
+                return Ok(Some((at, observation)));
+            }
+        }
+    }
+
+    /// The next thing that the run is told.
+    fn tell(&mut self, machine: &Machine) -> Result<Option<Observation>, String> {
+        let told = &self.run.told[self.told];
+        self.told += 1;
+        let arrived = Told {
+            number: self.told as u64,
+            name: told.name.clone(),
+            payload: Value::encode(&told.payload).map_err(|error| error.to_string())?,
+            key: None,
         };
-        Some((at.max(now), observation))
+        Ok(match told.is_signal {
+            false => Some(Observation::MessageArrived(arrived)),
+            true if machine.awaits(Channel::Signal, &told.name) => {
+                Some(Observation::SignalArrived(arrived))
+            }
+            true => None,
+        })
     }
 
     fn carry_out(&mut self, decision: &Decision, now: Timestamp) -> Result<(), String> {

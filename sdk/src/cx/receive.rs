@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::future::Future;
-use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -12,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::{Cx, Sleep};
 use crate::history::Channel;
 use crate::machine::{Arrived, Handle};
+use crate::value::{DecodeError, Value};
 use crate::{Cancelled, Data, Durable, Message, Signal};
 
 impl Cx {
@@ -89,16 +89,20 @@ pub struct Receive<T> {
     handle: Handle,
     channel: Channel,
     name: &'static str,
-    data: PhantomData<fn() -> T>,
+    /// Here and not as a bound of what waits: of a type that cannot be stored only the call is to speak.
+    decode: fn(&Value) -> Result<T, DecodeError>,
 }
 
-impl<T: Data> Receive<T> {
-    fn new(cx: &Cx, channel: Channel, name: &'static str) -> Self {
+impl<T> Receive<T> {
+    fn new(cx: &Cx, channel: Channel, name: &'static str) -> Self
+    where
+        T: Data,
+    {
         Self {
             handle: Handle::new(cx),
             channel,
             name,
-            data: PhantomData,
+            decode: T::from_value,
         }
     }
 
@@ -116,7 +120,7 @@ impl<T: Data> Receive<T> {
     }
 }
 
-impl<T: Data> Future for Receive<T> {
+impl<T> Future for Receive<T> {
     type Output = Result<T, ReceiveError>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
@@ -130,7 +134,7 @@ impl<T: Data> Future for Receive<T> {
         let Arrived {
             number, payload, ..
         } = &arrived;
-        let decoded = T::from_value(payload);
+        let decoded = (self.decode)(payload);
         let problem = decoded.as_ref().err().map(ToString::to_string);
         // After a difference nothing goes on.
         let Some(recorded) = self.handle.decide_received(channel, *number, problem) else {
@@ -149,7 +153,7 @@ impl<T: Data> Future for Receive<T> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: Data> Durable for Receive<T> {}
+impl<T> Durable for Receive<T> {}
 
 impl<T> fmt::Debug for Receive<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -164,7 +168,7 @@ pub struct ReceiveTimeout<T> {
     waits: Option<(Receive<T>, Sleep)>,
 }
 
-impl<T: Data> Future for ReceiveTimeout<T> {
+impl<T> Future for ReceiveTimeout<T> {
     type Output = Result<Option<T>, ReceiveError>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
@@ -185,7 +189,7 @@ impl<T: Data> Future for ReceiveTimeout<T> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: Data> Durable for ReceiveTimeout<T> {}
+impl<T> Durable for ReceiveTimeout<T> {}
 
 impl<T> fmt::Debug for ReceiveTimeout<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -15,6 +15,8 @@
 //! // paid late: {"id": "o-1"}
 //! //     charge#1 rejects "NoCover"
 //! //     ship takes 2h
+//! //     after 1h is sent approval true
+//! //     after 2h is signalled refresh 1
 //! //
 //! // # Mutations
 //! //
@@ -40,7 +42,7 @@ use serde_json::Value;
 
 use super::edit::replaced;
 use super::expected::Expected;
-use super::protocol::{Answer, Does, Recordings, Run};
+use super::protocol::{Answer, Does, Recordings, Run, Told};
 use crate::AnyError;
 
 /// A workflow that is mutated, in a file of its name.
@@ -141,7 +143,10 @@ fn read(name: &str, text: &str) -> Result<Original, Wrong> {
                     Part::Runs if said.starts_with("     ") => {
                         let run = original.recordings.runs.last_mut();
                         let run = run.ok_or_else(|| wrong("there is no run yet".to_owned()))?;
-                        run.answers.push(answer(said).map_err(wrong)?);
+                        match said.trim().strip_prefix("after ") {
+                            Some(what) => run.told.push(told(what).map_err(wrong)?),
+                            None => run.answers.push(answer(said).map_err(wrong)?),
+                        }
                     }
                     Part::Runs => {
                         let (name, input) = pair(said).map_err(wrong)?;
@@ -149,6 +154,7 @@ fn read(name: &str, text: &str) -> Result<Original, Wrong> {
                             name,
                             input,
                             answers: Vec::new(),
+                            told: Vec::new(),
                         });
                     }
                     Part::Mutations => {
@@ -200,6 +206,30 @@ fn pair(said: &str) -> Result<(String, Value), String> {
     Ok((name.trim().to_owned(), value))
 }
 
+/// `2h is sent approval true`
+fn told(said: &str) -> Result<Told, String> {
+    let mut words = said.splitn(5, ' ');
+    let mut word = || words.next().unwrap_or_default();
+    let (after, is, verb) = (word(), word(), word());
+    let is_signal = match (is, verb) {
+        ("is", "sent") => false,
+        ("is", "signalled") => true,
+        _ => return Err("after a while it `is sent` or `is signalled` something".to_owned()),
+    };
+    let (name, payload) = (word().to_owned(), word());
+    Ok(Told {
+        after: millis(after)?,
+        is_signal,
+        name,
+        payload: serde_json::from_str(payload).map_err(|error| error.to_string())?,
+    })
+}
+
+fn millis(text: &str) -> Result<u64, String> {
+    let duration = humantime::parse_duration(text).map_err(|error| error.to_string())?;
+    Ok(u64::try_from(duration.as_millis()).unwrap_or(u64::MAX))
+}
+
 /// `charge#2 rejects "NoCover"`
 fn answer(said: &str) -> Result<Answer, String> {
     let said = said.trim();
@@ -215,10 +245,7 @@ fn answer(said: &str) -> Result<Answer, String> {
         "rejects" => Does::Rejects(value()?),
         "fails" => Does::Fails(serde_json::from_str(what).map_err(|error| error.to_string())?),
         "times" => Does::TimesOut,
-        "takes" => {
-            let takes = humantime::parse_duration(what).map_err(|error| error.to_string())?;
-            Does::Takes(u64::try_from(takes.as_millis()).unwrap_or(u64::MAX))
-        }
+        "takes" => Does::Takes(millis(what)?),
         _ => return Err("it answers, rejects, fails, times out or takes a while".to_owned()),
     };
     Ok(Answer {
@@ -266,6 +293,8 @@ fn a() {
 // paid late: {\"id\": 1}
 //     charge#2 takes 2h
 //     charge rejects \"no\"
+//     after 1h is sent approval {\"by\": \"a b\"}
+//     after 2h is signalled refresh null
 //
 // # Mutations
 //
@@ -294,6 +323,20 @@ fn a() {
         assert_eq!(run.answers[0].call, Some(2));
         assert_eq!(run.answers[0].does, Does::Takes(7_200_000));
         assert_eq!(run.answers[1].does, Does::Rejects("no".into()));
+        let told = |after, is_signal, name: &str, payload| Told {
+            after,
+            is_signal,
+            name: name.to_owned(),
+            payload,
+        };
+        let approval = told(
+            3_600_000,
+            false,
+            "approval",
+            serde_json::json!({"by": "a b"}),
+        );
+        let refresh = told(7_200_000, true, "refresh", Value::Null);
+        assert_eq!(run.told, [approval, refresh]);
         let [mutation] = &original.mutations[..] else {
             panic!("{original:?}");
         };
@@ -310,9 +353,10 @@ fn a() {
         let wrong = |from: &str, to: &str| read("a", &TEXT.replace(from, to)).expect_err("wrong");
         assert_eq!(wrong("charge#2 takes", "charge#2 bakes").0, 13);
         assert_eq!(wrong("{\"id\": 1}", "{id}").0, 12);
-        assert_eq!(wrong(" = lock L303; replay H203 H205", "").0, 18);
+        assert_eq!(wrong("is sent", "is told").0, 15);
+        assert_eq!(wrong(" = lock L303; replay H203 H205", "").0, 20);
         let (line, why) = wrong("// - one();", "// - three();");
-        assert_eq!(line, 18);
+        assert_eq!(line, 20);
         assert!(why.contains("three();"), "{why}");
     }
 }

@@ -24,6 +24,18 @@ pub(crate) struct Run {
     pub(crate) input: Value,
     /// What is not as it mostly is. Of two that speak of one call, the later one holds.
     pub(crate) answers: Vec<Answer>,
+    /// What the run is told, in its order.
+    pub(crate) told: Vec<Told>,
+}
+
+/// A message or a signal that a run is told.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Told {
+    /// So many milliseconds after it has begun.
+    pub(crate) after: u64,
+    pub(crate) is_signal: bool,
+    pub(crate) name: String,
+    pub(crate) payload: Value,
 }
 
 /// How an activity answers in a run.
