@@ -6,7 +6,7 @@ use perennial::{MAX_CHANNEL_NAME, RunKey, Timestamp};
 
 use super::contract::{Deliver, Head, Queued};
 use super::rules::{self, Resolved};
-use super::{Refusal, StoreError};
+use super::{OtherSend, Refusal, StoreError};
 
 /// The most messages that a run may have which it has not taken, and the most signals in its queue (S15, M12).
 pub const MAX_INBOX: u64 = 10_000;
@@ -176,7 +176,7 @@ pub(super) enum Delivery {
     Known(Delivered),
     /// It is done.
     New {
-        resolved: Resolved,
+        resolved: Box<Resolved>,
         delivered: Delivered,
         /// A record for its key.
         key: Option<KeyRecord>,
@@ -253,10 +253,10 @@ pub(super) fn deliver(
         None => Vec::new(),
     };
     Ok(Delivery::New {
-        resolved: Resolved {
+        resolved: Box::new(Resolved {
             head,
             rows: vec![row],
-        },
+        }),
         delivered,
         key,
         evicted,
@@ -303,9 +303,11 @@ fn again(
         return Err(StoreError::Refused(Refusal::KeyConflict {
             run: run(),
             key: key.key.clone(),
-            name: known.name.clone(),
-            known: known.digest,
-            given: key.digest,
+            other: Box::new(OtherSend {
+                name: known.name.clone(),
+                known: known.digest,
+                given: key.digest,
+            }),
         }));
     }
     Ok(Delivery::Known(Delivered {

@@ -3,8 +3,8 @@
 use perennial::RunKey;
 use perennial::history::{Channel, Unit};
 
-use super::inbox;
 use super::scene::{Scene, at, completed, key, key_in, no_changes, ok, put, value};
+use super::{inbox, keys};
 use crate::store::{
     AttemptOutcome, AttemptRecord, Awaited, BlockedChange, BlockedRecord, Changes, DueTimer,
     FinishedRun, Keep, KeyRecord, ListQuery, Loaded, Page, ProgramRecord, Remains, TimerChange,
@@ -101,13 +101,13 @@ fn tell(scene: &Scene) {
         });
         for number in 0..3 {
             let key = format!("key-{number}");
-            ok(scene.send(inbox::keyed(&run.key, &key, "yes", at(7))));
+            ok(scene.send(keys::keyed(&run.key, &key, "yes", at(7))));
         }
         if name == "told-anew" {
             run.end();
             run.begin_anew();
             // Two are left of those before.
-            ok(scene.send(inbox::keyed(&run.key, "key-1", "no", at(8))));
+            ok(scene.send(keys::keyed(&run.key, "key-1", "no", at(8))));
             run.commit(Changes {
                 awaited: Some(Awaited::Anything),
                 ..no_changes()

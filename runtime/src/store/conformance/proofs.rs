@@ -91,7 +91,7 @@ proofs! {
         "durable::writes_go_on_after_reopening",
         "durable::an_owner_is_new_after_reopening",
         "migrate::both_runs_are_there_after_reopening",
-        "inbox::m13_m19_a_repeated_send_is_the_same_one",
+        "keys::m13_m19_a_repeated_send_is_the_same_one",
     ];
     observation acknowledged: &[
         "commit::a_commit_changes_all_that_it_says",
