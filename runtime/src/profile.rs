@@ -9,7 +9,9 @@ use std::fmt;
 use perennial::value::MAX_VALUE_BYTES;
 use serde::{Deserialize, Serialize};
 
-use crate::store::{MAX_NAME_BYTES, MAX_TEXT_BYTES, MAX_UNIT_BYTES};
+use crate::store::{
+    KEY_WINDOW, MAX_INBOX, MAX_KEYS, MAX_NAME_BYTES, MAX_TEXT_BYTES, MAX_UNIT_BYTES,
+};
 
 /// The value of a claim that is not made.
 pub const NOT_OFFERED: &str = "not_offered";
@@ -125,18 +127,25 @@ claims! {
     }
 }
 
-/// How much of what a store takes, in bytes (S15). More is refused as
-/// [`StoreError::TooLarge`](crate::store::StoreError::TooLarge).
+/// How much of what a store takes (S15). More bytes are refused as
+/// [`StoreError::TooLarge`](crate::store::StoreError::TooLarge), and more messages as
+/// [`Refusal::InboxFull`](crate::store::Refusal::InboxFull).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Bounds {
-    /// A value: an input, a result, the payload of an event.
+    /// A value in bytes: an input, a result, the payload of an event.
     pub value: u64,
-    /// A unit of a history, and a row of a queue.
+    /// A unit of a history, and a row of a queue, in bytes.
     pub unit: u64,
-    /// The text of an error or of a blocked record.
+    /// The text of an error or of a blocked record, in bytes.
     pub text: u64,
-    /// The name of a workflow, an activity or an artifact.
+    /// The name of a workflow, an activity or an artifact, in bytes.
     pub name: u64,
+    /// How many messages a run may have that it has not taken, and how many signals in its queue (M12).
+    pub inbox: u64,
+    /// Of how many sends a run knows the idempotency keys: the newest ones (S26).
+    pub keys: u64,
+    /// And for how long, in milliseconds.
+    pub key_window: u64,
 }
 
 impl Default for Bounds {
@@ -147,6 +156,9 @@ impl Default for Bounds {
             unit: MAX_UNIT_BYTES as u64,
             text: MAX_TEXT_BYTES as u64,
             name: MAX_NAME_BYTES as u64,
+            inbox: MAX_INBOX,
+            keys: MAX_KEYS,
+            key_window: KEY_WINDOW,
         }
     }
 }
@@ -168,10 +180,16 @@ impl fmt::Display for Profile {
             unit,
             text,
             name,
+            inbox,
+            keys,
+            key_window,
         } = self.bounds;
+        let days = key_window / (24 * 60 * 60 * 1_000);
         write!(
             f,
-            "bounds: a value {value} bytes, a unit {unit}, a text {text}, a name {name}"
+            "bounds: a value {value} bytes, a unit {unit}, a text {text}, a name {name}\n\
+             of a run: {inbox} unread messages and as many signals, the idempotency keys of the last {days} days, at \
+             most {keys}"
         )
     }
 }

@@ -5,7 +5,7 @@ use perennial::history::Channel;
 use perennial::value::{Digest, EncodeError, Value};
 use perennial::wire::RecordError;
 use perennial::{RunKey, Timestamp};
-use perennial_runtime::store::{Fence, Refusal, StoreError};
+use perennial_runtime::store::{Fence, OtherSend, Refusal, StoreError};
 use perennial_runtime::{
     PurgeError, ReadError, RunError, SendError, StartError, Status, Unavailable,
 };
@@ -52,9 +52,11 @@ fn what_a_store_says() {
         Refusal::KeyConflict {
             run: run(),
             key: "approve-42".into(),
-            name: "approval".into(),
-            known: Digest([0x1f; 32]),
-            given: Digest([0x2f; 32]),
+            other: Box::new(OtherSend {
+                name: "approval".into(),
+                known: Digest([0x1f; 32]),
+                given: Digest([0x2f; 32]),
+            }),
         },
         Refusal::KeyTooOld {
             run: run(),
@@ -195,8 +197,8 @@ fn what_a_sender_is_told() {
             run: run(),
             key: "approve-42".into(),
             name: "approval".into(),
-            known: Digest([0x1f; 32]),
-            given: Digest([0x2f; 32]),
+            known: Digest([0x1f; 32]).into(),
+            given: Digest([0x2f; 32]).into(),
         },
         SendError::KeyTooOld {
             run: run(),

@@ -8,6 +8,8 @@ mod child;
 mod damage;
 #[path = "sled_store/files.rs"]
 mod files;
+#[path = "sled_store/inbox.rs"]
+mod inbox;
 #[path = "sled_store/process.rs"]
 mod process;
 #[path = "sled_store/purge.rs"]

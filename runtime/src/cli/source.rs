@@ -282,7 +282,10 @@ fn read_export<R: BufRead, T: Told>(
             Step::Line(_, Content::Blocked(record)) => judge.blocked(record),
             Step::Line(_, Content::Unit(generation, unit)) => judge.unit(generation, *unit),
             Step::Line(_, Content::Withdrawn) => judge.withdraw(),
-            Step::Line(_, Content::Task(_) | Content::Timer(_) | Content::Attempt(..)) => {}
+            Step::Line(
+                _,
+                Content::Task(_) | Content::Timer(_) | Content::Key(_) | Content::Attempt(..),
+            ) => {}
             Step::Done => judge.finish(),
             Step::End => return Ok(()),
         }

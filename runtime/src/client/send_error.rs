@@ -48,9 +48,9 @@ pub enum SendError {
         /// The name of the message that it was used for.
         name: String,
         /// The digest of that message, with its name and kind.
-        known: Digest,
+        known: Box<Digest>,
         /// The digest of the one that was to be sent.
-        given: Digest,
+        given: Box<Digest>,
     },
     /// The run does not know any more whether the idempotency key was used, since it was first used too long ago
     /// (S26).
@@ -122,18 +122,12 @@ impl SendError {
             Refusal::NoRun { run } => Self::RunNotFound { run },
             Refusal::InboxFull { run, limit } => Self::InboxFull { run, limit },
             Refusal::KeyTooOld { run, key, at } => Self::KeyTooOld { run, key, at },
-            Refusal::KeyConflict {
+            Refusal::KeyConflict { run, key, other } => Self::IdempotencyConflict {
                 run,
                 key,
-                name,
-                known,
-                given,
-            } => Self::IdempotencyConflict {
-                run,
-                key,
-                name,
-                known,
-                given,
+                name: other.name,
+                known: other.known.into(),
+                given: other.given.into(),
             },
             other => Self::Unavailable(StoreError::Refused(other).into()),
         }

@@ -132,12 +132,8 @@ pub enum Refusal {
         run: RunKey,
         /// The key.
         key: String,
-        /// The name of what it was used for.
-        name: String,
-        /// The digest of that.
-        known: Digest,
-        /// The digest of what is sent now.
-        given: Digest,
+        /// What it was used for.
+        other: Box<OtherSend>,
     },
     /// The key is older than what the run knows, so that it cannot tell whether it was used (S26).
     KeyTooOld {
@@ -155,6 +151,17 @@ pub enum Refusal {
         /// What it has.
         problem: &'static str,
     },
+}
+
+/// What an idempotency key was used for, and what it was to be used for now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OtherSend {
+    /// The name of the message or signal.
+    pub name: String,
+    /// Its digest.
+    pub known: Digest,
+    /// The digest of what is sent now.
+    pub given: Digest,
 }
 
 impl fmt::Display for Refusal {
@@ -198,18 +205,14 @@ impl fmt::Display for Refusal {
                 f,
                 "run {run} has {limit} messages or signals that it has not taken, and takes no more until it has"
             ),
-            Self::KeyConflict {
-                run,
-                key,
-                name,
-                known,
-                given,
-            } => write!(
+            Self::KeyConflict { run, key, other } => write!(
                 f,
-                "the idempotency key \"{}\" of run {run} stands for another send, of \"{}\" (digest {known}, this \
-                 one's is {given})",
+                "the idempotency key \"{}\" of run {run} stands for another send, of \"{}\" (digest {}, this one's is \
+                 {})",
                 key.escape_debug(),
-                name.escape_debug()
+                other.name.escape_debug(),
+                other.known,
+                other.given
             ),
             Self::KeyTooOld { run, key, at } => write!(
                 f,

@@ -6,7 +6,7 @@ use perennial::{MAX_CHANNEL_NAME, RunKey, Timestamp};
 
 use super::contract::{Deliver, Head, Queued};
 use super::rules::{self, Resolved};
-use super::{Refusal, StoreError};
+use super::{OtherSend, Refusal, StoreError};
 
 /// The most messages that a run may have which it has not taken, and the most signals in its queue (S15, M12).
 pub const MAX_INBOX: u64 = 10_000;
@@ -176,7 +176,7 @@ pub(super) enum Delivery {
     Known(Delivered),
     /// It is done.
     New {
-        resolved: Resolved,
+        resolved: Box<Resolved>,
         delivered: Delivered,
         /// A record for its key.
         key: Option<KeyRecord>,
@@ -253,10 +253,10 @@ pub(super) fn deliver(
         None => Vec::new(),
     };
     Ok(Delivery::New {
-        resolved: Resolved {
+        resolved: Box::new(Resolved {
             head,
             rows: vec![row],
-        },
+        }),
         delivered,
         key,
         evicted,
@@ -303,9 +303,11 @@ fn again(
         return Err(StoreError::Refused(Refusal::KeyConflict {
             run: run(),
             key: key.key.clone(),
-            name: known.name.clone(),
-            known: known.digest,
-            given: key.digest,
+            other: Box::new(OtherSend {
+                name: known.name.clone(),
+                known: known.digest,
+                given: key.digest,
+            }),
         }));
     }
     Ok(Delivery::Known(Delivered {
@@ -326,5 +328,153 @@ fn record(key: &SendKey, row: &Queued) -> KeyRecord {
         arrival: row.arrival,
         at: row.at,
         sent: key.at.min(Timestamp::from_millis(ahead)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::store::rules::Creation;
+    use crate::store::{Changes, Create, Owner};
+    use perennial::value::Value;
+
+    fn at(milliseconds: u64) -> Timestamp {
+        Timestamp::from_millis(milliseconds)
+    }
+
+    fn head(inbox: Inbox) -> Head {
+        let create = Create {
+            run: "order-42".parse().unwrap(),
+            workflow: "order".into(),
+            input: Value::null().digest(),
+            after: None,
+            owner: Owner(1),
+            changes: Changes::default(),
+        };
+        match rules::create(None, &create).unwrap() {
+            Creation::New(Resolved { head, .. }) => Head {
+                inbox,
+                arrivals: 500_000,
+                ..head
+            },
+            Creation::Exists(_) => panic!("it is new"),
+        }
+    }
+
+    fn send(key: &str, sent: u64, now: u64) -> Deliver {
+        let digest = Value::null().digest();
+        Deliver {
+            run: "order-42".parse().unwrap(),
+            observation: Observation::MessageArrived(Told {
+                number: 0,
+                name: "approval".into(),
+                payload: Value::null(),
+                key: Some(key.into()),
+            }),
+            at: at(now),
+            tasks: Vec::new(),
+            key: Some(SendKey {
+                key: key.into(),
+                at: at(sent),
+                digest,
+            }),
+        }
+    }
+
+    fn known(key: &str, arrival: u64, sent: u64) -> KeyRecord {
+        KeyRecord {
+            key: key.into(),
+            digest: Value::null().digest(),
+            name: "approval".into(),
+            arrival,
+            at: at(1_000),
+            sent: at(sent),
+        }
+    }
+
+    /// The head, the new key, and the names of those that go.
+    fn new(
+        inbox: Inbox,
+        oldest: &[KeyRecord],
+        deliver: &Deliver,
+    ) -> (Inbox, KeyRecord, Vec<String>) {
+        match super::deliver(Some(&head(inbox)), None, oldest, deliver).unwrap() {
+            Delivery::New {
+                resolved,
+                key,
+                evicted,
+                ..
+            } => {
+                let evicted = evicted.into_iter().map(|old| old.key).collect();
+                (resolved.head.inbox, key.unwrap(), evicted)
+            }
+            Delivery::Known(known) => panic!("{known:?}"),
+        }
+    }
+
+    #[test]
+    fn the_newest_keys_are_known_and_one_that_went_is_too_old() {
+        let oldest = [known("a", 3, 990), known("b", 7, 970)];
+        let one_less = Inbox {
+            keys: MAX_KEYS - 1,
+            ..Inbox::default()
+        };
+        let (inbox, _, evicted) = new(one_less, &oldest, &send("c", 1_001, 1_001));
+        assert_eq!((inbox.keys, evicted), (MAX_KEYS, vec![]));
+        let (inbox, _, evicted) = new(inbox, &oldest, &send("d", 1_001, 1_001));
+        assert_eq!((inbox.keys, evicted), (MAX_KEYS, vec!["a".to_owned()]));
+        assert_eq!(inbox.keys_until, at(990));
+        let too_old = super::deliver(
+            Some(&head(inbox.clone())),
+            None,
+            &oldest[1..],
+            &send("a", 990, 1_002),
+        );
+        assert!(matches!(
+            too_old,
+            Err(StoreError::Refused(Refusal::KeyTooOld { .. }))
+        ));
+        let (_, _, evicted) = new(inbox, &oldest[1..], &send("e", 991, 1_002));
+        assert_eq!(evicted, ["b"]);
+    }
+
+    #[test]
+    fn what_an_earlier_run_has_left_goes_first_and_does_not_count() {
+        let left = [known("a", 3, 9_990), known("b", 7, 9_970)];
+        let inbox = Inbox {
+            keys: 4,
+            keys_after: 7,
+            ..Inbox::default()
+        };
+        let (inbox, _, evicted) = new(inbox, &left, &send("b", 1_001, 1_001));
+        // Its own record is written over.
+        assert_eq!(evicted, ["a"]);
+        assert_eq!((inbox.keys, inbox.keys_until), (5, at(0)));
+    }
+
+    #[test]
+    fn a_sender_whose_clock_is_far_ahead_does_not_make_the_keys_of_others_too_old() {
+        let century = 100 * 365 * 24 * 60 * 60 * 1_000;
+        let (_, key, _) = new(Inbox::default(), &[], &send("a", century, 5_000));
+        assert_eq!(key.sent, at(5_000 + MOST_AHEAD));
+        let (_, key, _) = new(Inbox::default(), &[], &send("a", 5_900, 5_000));
+        assert_eq!(key.sent, at(5_900));
+    }
+
+    #[test]
+    fn a_run_that_waits_for_too_many_names_is_woken_by_anything() {
+        let short: Vec<String> = (0..=MAX_AWAITED).map(|n| format!("{n}")).collect();
+        let long: Vec<String> = (0..20).map(|n| format!("{n:0>128}")).collect();
+        let of =
+            |names: &[String]| Awaited::of(names.iter().map(|name| (Channel::Message, &name[..])));
+        assert_eq!(of(&short), Awaited::Anything);
+        assert_eq!(of(&long), Awaited::Anything);
+        for names in [&short[1..], &long[..15]] {
+            assert!(matches!(of(names), Awaited::Names(kept) if kept.len() == names.len()));
+        }
+        assert!(Awaited::Anything.has(Channel::Signal, "refresh"));
+        assert!(of(&short[1..]).has(Channel::Message, "7"));
+        assert!(!of(&short[1..]).has(Channel::Signal, "7"));
     }
 }

@@ -48,7 +48,7 @@ pub(super) enum Migration {
         begin: Box<Resolved>,
     },
     /// It was done before, and this is the new run's head.
-    Done(Head),
+    Done(Box<Head>),
 }
 
 pub(super) fn migrate(
@@ -62,7 +62,7 @@ pub(super) fn migrate(
         && new.workflow == migrate.workflow
         && new.input == migrate.input
     {
-        return Ok(Migration::Done(new.clone()));
+        return Ok(Migration::Done(new.clone().into()));
     }
     let refused = |refusal| Err(StoreError::Refused(refusal));
     let mut end = rules::commit(old, &migrate.end)?;

@@ -43,6 +43,8 @@ pub(crate) fn account(store: &dyn Store, also: &[RunKey]) -> Account {
             _ => 0..0,
         };
         note(&mut account, format!("load {run}"), loaded);
+        let keys = store.keys(&run, 0, usize::MAX);
+        note(&mut account, format!("keys {run}"), keys);
         for generation in generations {
             let units = store.history(&run, generation, 1, usize::MAX);
             note(&mut account, format!("history {run} {generation}"), units);

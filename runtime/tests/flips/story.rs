@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
 
-use perennial::history::{Decision, Observation, RecordSource, Unit};
+use perennial::history::{Decision, Observation, RecordSource, Told, Unit};
 use perennial::value::Value;
 use perennial::{ActivityOptions, Class, RunKey, Timestamp};
 use perennial_runtime::store::sled::Options;
 use perennial_runtime::store::{
     Ack, AttemptOutcome, AttemptRecord, BlockedChange, BlockedRecord, Changes, Commit, Create,
-    Created, Deliver, Durability, Head, Keep, MemoryStore, Owner, Progress, Purge, SledStore,
-    Status, Store, StoreError, Task, TaskChange, TimerChange,
+    Created, Deliver, Durability, Head, Keep, MemoryStore, Owner, Progress, Purge, Refusal,
+    SendKey, SledStore, Status, Store, StoreError, Task, TaskChange, TimerChange,
 };
 
 use crate::support::seeded::Seeded;
@@ -188,20 +188,45 @@ impl Story {
 
     fn deliver(&mut self, run: &RunKey) {
         let bytes = self.chance.weighted(&[(8, 40), (2, 3_000), (1, 30_000)]);
+        // Some keys come again, and with something else.
+        let name = format!("key-{}", self.chance.within(0..40));
+        let is_message = self.chance.percent(50);
+        let result = value(bytes);
+        let key = is_message.then(|| SendKey {
+            key: name.clone(),
+            at: at(2),
+            digest: result.digest(),
+        });
+        let observation = if is_message {
+            Observation::MessageArrived(Told {
+                number: 0,
+                name: "approval".into(),
+                payload: result,
+                key: Some(name),
+            })
+        } else {
+            Observation::ActivityCompleted {
+                operation: 1,
+                result,
+            }
+        };
         let deliver = Deliver {
             run: run.clone(),
-            observation: Observation::ActivityCompleted {
-                operation: 1,
-                result: value(bytes),
-            },
+            observation,
             at: at(2),
             tasks: Vec::new(),
-            key: None,
+            key,
         };
-        let arrival = wait(|ack| self.store.deliver(deliver.clone(), ack)).unwrap();
-        let same = wait(|ack| self.model.deliver(deliver, ack)).unwrap();
+        let arrival = wait(|ack| self.store.deliver(deliver.clone(), ack));
+        let same = wait(|ack| self.model.deliver(deliver, ack));
         assert_eq!(arrival, same);
-        self.runs.get_mut(run).unwrap().rows.push(arrival.arrival);
+        match arrival {
+            Ok(arrival) if !arrival.duplicate => {
+                self.runs.get_mut(run).unwrap().rows.push(arrival.arrival);
+            }
+            Ok(_) | Err(StoreError::Refused(Refusal::KeyConflict { .. })) => {}
+            Err(error) => panic!("{error}"),
+        }
     }
 
     fn commit(&mut self, run: &RunKey) {

@@ -1,12 +1,12 @@
 //! That nothing is left in the folder of what was purged or given up, and that no opening misses it.
 
-use perennial::history::Observation;
+use perennial::history::{Observation, Told};
 use perennial::value::Value;
 use perennial::{RunKey, Timestamp};
 use perennial_runtime::store::sled::Report;
 use perennial_runtime::store::{
-    AttemptOutcome, AttemptRecord, BlockedChange, BlockedRecord, Changes, Commit, Keep, Progress,
-    Purge, Restore, SledStore, Status, Store, TimerChange,
+    AttemptOutcome, AttemptRecord, BlockedChange, BlockedRecord, Changes, Commit, Deliver, Keep,
+    KeyRecord, Progress, Purge, Restore, SendKey, SledStore, Status, Store, TimerChange,
 };
 
 use crate::world::{World, begin, commit, commit_of, large_unit, run, sequence, unit, wait};
@@ -63,6 +63,9 @@ fn full(store: &SledStore, key: &RunKey) -> u64 {
         details: result.clone(),
         at: at(1),
     };
+    for number in 0..70 {
+        wait(|ack| store.deliver(keyed(key, number), ack)).unwrap();
+    }
     let sequence = sequence(store, key);
     let commit = Commit {
         sequence,
@@ -79,6 +82,27 @@ fn full(store: &SledStore, key: &RunKey) -> u64 {
     };
     wait(|ack| store.commit(commit, ack)).unwrap();
     sequence + 1
+}
+
+fn keyed(run: &RunKey, number: u64) -> Deliver {
+    let told = Told {
+        number: 0,
+        name: "approval".into(),
+        payload: Value::null(),
+        key: Some(format!("key-{number}")),
+    };
+    let digest = told.payload.digest();
+    Deliver {
+        run: run.clone(),
+        observation: Observation::MessageArrived(told),
+        at: at(5),
+        tasks: Vec::new(),
+        key: Some(SendKey {
+            key: format!("key-{number}"),
+            at: at(5),
+            digest,
+        }),
+    }
 }
 
 fn purge(key: &RunKey, sequence: u64, keep: Keep) -> Purge {
@@ -149,6 +173,19 @@ fn a_restore_that_was_given_up_leaves_no_record_behind() {
         units: (0..80).map(|n| large_unit(2 * n + 1, 90_000)).collect(),
         attempts: Vec::new(),
         end: Some(160),
+    };
+    wait(|ack| store.restore(part, ack)).unwrap();
+    let key = |number: u64| KeyRecord {
+        key: format!("key-{number}"),
+        digest: Value::null().digest(),
+        name: "approval".into(),
+        arrival: number,
+        at: at(5),
+        sent: at(5),
+    };
+    let part = Restore::Keys {
+        run: run("order-42"),
+        keys: (1..=700).map(key).collect(),
     };
     wait(|ack| store.restore(part, ack)).unwrap();
     // A run that is being restored is nothing that is wrong.

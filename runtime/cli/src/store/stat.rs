@@ -71,6 +71,7 @@ fn of_export(path: &Path) -> Result<String, AnyError> {
         ("tasks", counts.tasks),
         ("rows of queues", counts.rows),
         ("blocked records", counts.blocked),
+        ("idempotency keys", counts.keys),
         ("programs", counts.programs),
         ("lines", counts.lines),
     ];

@@ -4,12 +4,12 @@
 use std::ops::RangeInclusive;
 use std::sync::mpsc::channel;
 
-use perennial::history::{Decision, Observation, RecordSource, Unit};
+use perennial::history::{Decision, Observation, RecordSource, Told, Unit};
 use perennial::value::Value;
 use perennial::{ActivityOptions, Class, RunKey, Timestamp};
 use perennial_runtime::store::{
-    Ack, Changes, Commit, Create, Deliver, Fence, Loaded, MemoryStore, Owner, Store, StoreError,
-    Task, TaskChange, TimerChange,
+    Ack, Changes, Commit, Create, Deliver, Fence, KeyRecord, Loaded, MemoryStore, Owner, SendKey,
+    Store, StoreError, Task, TaskChange, TimerChange,
 };
 
 /// One write.
@@ -97,19 +97,40 @@ impl Script {
             step if step % 4 == 3 => {
                 self.arrivals += 1;
                 self.rows.push(self.arrivals);
-                let bytes = if step % 5 == 2 { 9_000 } else { 20 };
-                Step::Deliver(Box::new(Deliver {
-                    run: self.run.clone(),
-                    observation: Observation::ActivityCompleted {
-                        operation: step,
-                        result: text(bytes, step),
-                    },
-                    at: Timestamp::from_millis(step),
-                    tasks: Vec::new(),
-                    key: None,
-                }))
+                Step::Deliver(Box::new(self.deliver(step)))
             }
             step => self.commit(step),
+        }
+    }
+
+    /// A result, or a message with a key.
+    fn deliver(&self, step: u64) -> Deliver {
+        let bytes = if step % 5 == 2 { 9_000 } else { 20 };
+        let (payload, at) = (text(bytes, step), Timestamp::from_millis(step));
+        let name = (step % 8 == 7).then(|| format!("key-{step}"));
+        let key = name.clone().map(|key| SendKey {
+            key,
+            at,
+            digest: payload.digest(),
+        });
+        let observation = match name {
+            Some(_) => Observation::MessageArrived(Told {
+                number: 0,
+                name: "approval".into(),
+                payload,
+                key: name,
+            }),
+            None => Observation::ActivityCompleted {
+                operation: step,
+                result: payload,
+            },
+        };
+        Deliver {
+            run: self.run.clone(),
+            observation,
+            at,
+            tasks: Vec::new(),
+            key,
         }
     }
 
@@ -189,14 +210,15 @@ fn timers(step: u64) -> Vec<TimerChange> {
 }
 
 /// All that a store shows of a run.
-pub(crate) type Shown = Option<(Loaded, Vec<Unit>)>;
+pub(crate) type Shown = Option<(Loaded, Vec<KeyRecord>, Vec<Unit>)>;
 
 pub(crate) fn shown(store: &dyn Store, run: &RunKey) -> Result<Shown, StoreError> {
     let Some(loaded) = store.load(run)? else {
         return Ok(None);
     };
+    let keys = store.keys(run, 0, usize::MAX)?;
     let units = store.history(run, 1, 1, usize::MAX)?;
-    Ok(Some((loaded, units)))
+    Ok(Some((loaded, keys, units)))
 }
 
 /// Looks whether the run is as it has to be after so many steps, and gives its script there.
@@ -208,7 +230,7 @@ pub(crate) fn find(
     let memory = MemoryStore::new();
     let mut script = Script::new(run);
     let found = shown(store, &script.run).map_err(|error| error.to_string())?;
-    let loaded = found.as_ref().map(|(loaded, _)| loaded);
+    let loaded = found.as_ref().map(|(loaded, _, _)| loaded);
     while script.steps() <= *steps.end() {
         // A long history is not looked at for each of its steps.
         if steps.contains(&script.steps())
@@ -221,9 +243,10 @@ pub(crate) fn find(
     }
     let told = match &found {
         None => "it is not there".into(),
-        Some((loaded, units)) => {
+        Some((loaded, keys, units)) => {
             let (sequence, rows) = (loaded.head.sequence, loaded.queue.len());
-            format!("event {sequence}, {} units, {rows} rows", units.len())
+            let (units, keys) = (units.len(), keys.len());
+            format!("event {sequence}, {units} units, {rows} rows, {keys} keys")
         }
     };
     Err(format!(

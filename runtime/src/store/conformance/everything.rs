@@ -1,12 +1,13 @@
 //! Runs with something of every kind, small and large, and all that a store tells of them.
 
 use perennial::RunKey;
-use perennial::history::Unit;
+use perennial::history::{Channel, Unit};
 
 use super::scene::{Scene, at, completed, key, key_in, no_changes, ok, put, value};
+use super::{inbox, keys};
 use crate::store::{
-    AttemptOutcome, AttemptRecord, BlockedChange, BlockedRecord, Changes, DueTimer, FinishedRun,
-    Keep, ListQuery, Loaded, Page, ProgramRecord, Remains, TimerChange,
+    AttemptOutcome, AttemptRecord, Awaited, BlockedChange, BlockedRecord, Changes, DueTimer,
+    FinishedRun, Keep, KeyRecord, ListQuery, Loaded, Page, ProgramRecord, Remains, TimerChange,
 };
 
 /// Those in the namespace `default`, and one in another.
@@ -20,6 +21,8 @@ pub(super) fn runs() -> Vec<RunKey> {
         "purged",
         "purged-anew",
         "small",
+        "told",
+        "told-anew",
     ];
     let mut runs: Vec<_> = names.map(key).into();
     runs.push(key_in("other", "small"));
@@ -76,6 +79,7 @@ pub(super) fn make(scene: &Scene) {
     ok(scene.migrate(super::migrate::migrate(&moved, "moved-on")));
     scene.begin("fresh");
     scene.begin_in("other", "small").grow(1);
+    tell(scene);
     let mut purged = scene.begin("purged");
     purged.end();
     purged.purge(Keep::Head);
@@ -84,6 +88,32 @@ pub(super) fn make(scene: &Scene) {
     anew.purge(Keep::Head);
     anew.begin_anew();
     anew.grow(3);
+}
+
+/// Runs that were told something, of which one has begun anew.
+fn tell(scene: &Scene) {
+    for name in ["told", "told-anew"] {
+        let mut run = scene.begin(name);
+        run.commit(Changes {
+            awaited: Some(Awaited::of([(Channel::Message, "approval")])),
+            enqueue: vec![inbox::message("approval"), inbox::signal("refresh")],
+            ..no_changes()
+        });
+        for number in 0..3 {
+            let key = format!("key-{number}");
+            ok(scene.send(keys::keyed(&run.key, &key, "yes", at(7))));
+        }
+        if name == "told-anew" {
+            run.end();
+            run.begin_anew();
+            // Two are left of those before.
+            ok(scene.send(keys::keyed(&run.key, "key-1", "no", at(8))));
+            run.commit(Changes {
+                awaited: Some(Awaited::Anything),
+                ..no_changes()
+            });
+        }
+    }
 }
 
 fn attempt(error: String) -> AttemptRecord {
@@ -116,6 +146,7 @@ pub(super) fn told(scene: &Scene, run: &RunKey) -> Told {
 pub(super) struct All {
     programs: Vec<ProgramRecord>,
     runs: Vec<Told>,
+    keys: Vec<Vec<KeyRecord>>,
     pages: Vec<Page>,
     due: Vec<DueTimer>,
     claimable: Vec<Vec<RunKey>>,
@@ -138,6 +169,10 @@ pub(super) fn look(scene: &Scene) -> All {
     All {
         programs: ok(store.programs()),
         runs: runs().iter().map(|run| told(scene, run)).collect(),
+        keys: runs()
+            .iter()
+            .map(|run| ok(store.keys(run, 0, usize::MAX)))
+            .collect(),
         pages: pages.collect(),
         due: ok(store.due(None, usize::MAX)),
         claimable: claimable.collect(),

@@ -23,6 +23,8 @@ mod everything;
 pub mod export;
 pub mod guards;
 pub mod history;
+pub mod inbox;
+pub mod keys;
 pub mod list;
 pub mod migrate;
 pub mod profile;
@@ -93,6 +95,15 @@ macro_rules! store_conformance {
             queue: rows_are_numbered_and_stamped, a_row_does_not_move_the_history,
                 taken_rows_are_gone, rows_from_all_sides_share_their_numbers,
                 a_delivery_settles_tasks, nothing_is_delivered_to_nobody, many_and_large_rows_come_and_go;
+            inbox: m20_what_is_sent_is_numbered_by_its_arrival,
+                m03_m04_m22_a_send_wakes_those_who_wait_for_it, what_a_run_waits_for_stands_in_its_head,
+                what_a_run_has_not_taken_is_counted, m12_an_inbox_has_its_bound,
+                m43_a_run_that_begins_anew_has_an_empty_inbox, a_run_may_begin_with_a_message,
+                m42_unread_messages_are_kept_with_the_run, what_is_sent_has_bounds;
+            keys: m13_m19_a_repeated_send_is_the_same_one, m14_senders_at_once_with_one_key_make_one_row,
+                m15_a_key_stands_for_one_send, m16_m52_each_run_has_keys_of_its_own,
+                m17_m18_a_key_is_known_after_all_is_over, keys_are_known_for_their_window,
+                keys_are_purged_in_slices, keys_come_in_pages, a_restored_run_knows_its_keys;
             tasks: a_task_is_put_changed_and_removed, the_last_change_of_a_task_counts,
                 many_tasks_are_kept_whole, a_task_with_a_long_failure_is_kept, a_name_beyond_its_bound_is_refused,
                 attempts_are_told_in_their_order;

@@ -78,6 +78,7 @@ proofs! {
         "purge::a_purge_may_take_the_head_too",
         "purge::a_purge_is_done_in_slices",
         "purge::an_interrupted_purge_is_gone_on_with",
+        "inbox::m42_unread_messages_are_kept_with_the_run",
         "purge::finished_runs_are_listed_in_the_order_of_their_ends",
     ];
     tenancy namespaces: &[
@@ -90,6 +91,7 @@ proofs! {
         "durable::writes_go_on_after_reopening",
         "durable::an_owner_is_new_after_reopening",
         "migrate::both_runs_are_there_after_reopening",
+        "keys::m13_m19_a_repeated_send_is_the_same_one",
     ];
     observation acknowledged: &[
         "commit::a_commit_changes_all_that_it_says",
@@ -97,6 +99,7 @@ proofs! {
         "migrate::a_migration_changes_both_runs",
         "migrate::a_refused_migration_changes_neither_run",
         "queue::rows_are_numbered_and_stamped",
+        "inbox::m03_m04_m22_a_send_wakes_those_who_wait_for_it",
         "tasks::attempts_are_told_in_their_order",
         "list::runs_are_picked_by_workflow_status_and_blocked",
     ];

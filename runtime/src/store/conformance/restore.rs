@@ -59,6 +59,12 @@ fn copy(from: &Scene, to: &Scene, run: &RunKey, part: usize) {
             ok(to.restore(history(run, generation, &[], Some(end))));
         }
     }
+    for keys in ok(from.store.keys(run, 0, usize::MAX)).chunks(part) {
+        ok(to.restore(Restore::Keys {
+            run: run.clone(),
+            keys: keys.to_vec(),
+        }));
+    }
     ok(to.restore(rest(run, loaded)));
 }
 

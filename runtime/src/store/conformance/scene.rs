@@ -9,8 +9,8 @@ use perennial::{ActivityOptions, Class, RunKey, Timestamp};
 
 use super::{Damage, Factory, Fixture};
 use crate::store::{
-    Ack, Changes, Commit, Create, Created, Deliver, Fence, Head, Keep, Loaded, Migrate, Owner,
-    ProgramRecord, Progress, Purge, Restore, Status, Store, StoreError, Task, TaskChange,
+    Ack, Changes, Commit, Create, Created, Deliver, Delivered, Fence, Head, Keep, Loaded, Migrate,
+    Owner, ProgramRecord, Progress, Purge, Restore, Status, Store, StoreError, Task, TaskChange,
 };
 
 /// The answer to a write that was handed over.
@@ -97,9 +97,13 @@ impl Scene {
     }
 
     pub(super) fn deliver(&self, deliver: Deliver) -> Result<u64, StoreError> {
+        self.send(deliver).map(|delivered| delivered.arrival)
+    }
+
+    pub(super) fn send(&self, deliver: Deliver) -> Result<Delivered, StoreError> {
         let (ack, answer) = ack();
         self.store.deliver(deliver, ack);
-        answer.wait().map(|delivered| delivered.arrival)
+        answer.wait()
     }
 
     pub(super) fn claim(&self, run: &RunKey, owner: Owner) -> Result<Head, StoreError> {

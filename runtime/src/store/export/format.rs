@@ -5,9 +5,11 @@ use perennial::value::Digest;
 use perennial::{RunKey, Timestamp};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::inbox::{self, KeyText, is_none};
 use crate::store::purge::Purged;
 use crate::store::{
-    AttemptRecord, BlockedRecord, Fence, Head, Owner, ProgramRecord, Queued, Status, Task,
+    AttemptRecord, BlockedRecord, Fence, Head, Inbox, KeyRecord, Owner, ProgramRecord, Queued,
+    Status, Task,
 };
 
 /// The format that this version writes, and the highest that it understands.
@@ -70,6 +72,7 @@ pub(super) enum WrittenContent<'a> {
     Timer(Timer),
     Row(&'a Queued),
     Blocked(&'a BlockedRecord),
+    Key(KeyText),
     Unit(&'a Unit),
     Attempt(&'a AttemptRecord),
     Withdrawn(&'static str),
@@ -97,6 +100,7 @@ pub(super) struct Read {
     timer: Option<Timer>,
     row: Option<Queued>,
     blocked: Option<BlockedRecord>,
+    key: Option<KeyText>,
     unit: Option<Unit>,
     attempt: Option<AttemptRecord>,
     withdrawn: Option<String>,
@@ -113,6 +117,7 @@ pub(crate) enum Content {
     Timer(Timer),
     Row(Box<Queued>),
     Blocked(BlockedRecord),
+    Key(Box<KeyRecord>),
     Unit(u64, Box<Unit>),
     Attempt(u64, AttemptRecord),
     Withdrawn,
@@ -133,6 +138,9 @@ impl Read {
             self.timer.take().map(Content::Timer),
             self.row.take().map(|row| Content::Row(Box::new(row))),
             self.blocked.take().map(Content::Blocked),
+            self.key
+                .take()
+                .map(|KeyText(key)| Content::Key(Box::new(key))),
             self.unit
                 .take()
                 .and_then(|unit| Some(Content::Unit(generation?, Box::new(unit)))),
@@ -174,6 +182,9 @@ pub struct Counts {
     pub blocked: u64,
     /// Runs that were begun and then taken back, since they were purged meanwhile.
     pub withdrawn: u64,
+    /// Sends that runs know by their idempotency keys. An export without any does not count them.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub keys: u64,
     /// Programs. An export without any does not count them.
     #[serde(default, skip_serializing_if = "is_none")]
     pub programs: u64,
@@ -187,11 +198,6 @@ pub(crate) struct Partial {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::store) head: Option<HeadText>,
     pub(crate) problems: Vec<String>,
-}
-
-/// A count that is not written, as in exports of before there was one.
-fn is_none(count: &u64) -> bool {
-    *count == 0
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -247,25 +253,25 @@ struct HeadFields {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     purged: Option<Purged>,
     kept_from: u64,
-    #[serde(skip)]
-    inbox: crate::store::Inbox,
+    #[serde(default, skip_serializing_if = "inbox::is_empty", with = "inbox::text")]
+    inbox: Inbox,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     migrated_to: Option<perennial::RunId>,
 }
 
 /// A digest as 64 hexadecimal digits.
-mod hex {
+pub(super) mod hex {
     use perennial::value::Digest;
     use serde::{Deserialize, Deserializer, Serializer};
 
-    pub(super) fn serialize<S: Serializer>(
+    pub(in super::super) fn serialize<S: Serializer>(
         digest: &Digest,
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
         serializer.collect_str(digest)
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+    pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Digest, D::Error> {
         let text = String::deserialize(deserializer)?;

@@ -11,7 +11,7 @@ use super::format::{Content, Counts};
 use super::reader::{Reader, Step};
 use crate::store::purge::Progress;
 use crate::store::restore::Restore;
-use crate::store::{AttemptRecord, Loaded, ProgramRecord, Store, StoreError};
+use crate::store::{AttemptRecord, KeyRecord, Loaded, ProgramRecord, Store, StoreError};
 use perennial::history::Unit;
 
 /// What becomes of runs that are not whole. A salvage finds such; they could not go on, since nobody knows
@@ -38,6 +38,8 @@ pub struct Imported {
 
 /// So many events go into one part of a history, unless a unit has more.
 const PART_EVENTS: usize = 500;
+/// So many keys go into one part.
+const PART_KEYS: usize = 500;
 /// So many parts may be under way.
 const UNDER_WAY: usize = 16;
 
@@ -102,6 +104,7 @@ struct Open {
     units: Vec<Unit>,
     attempts: Vec<AttemptRecord>,
     events: usize,
+    keys: Vec<KeyRecord>,
 }
 
 impl Open {
@@ -114,6 +117,7 @@ impl Open {
             units: Vec::new(),
             attempts: Vec::new(),
             events: 0,
+            keys: Vec::new(),
         }
     }
 
@@ -123,6 +127,12 @@ impl Open {
             Content::Timer(timer) => self.loaded.timers.push((timer.operation, timer.deadline)),
             Content::Row(row) => self.loaded.queue.push(*row),
             Content::Blocked(record) => self.loaded.blocked.push(record),
+            Content::Key(key) => {
+                self.keys.push(*key);
+                if self.keys.len() >= PART_KEYS {
+                    self.part_of_keys(parts)?;
+                }
+            }
             Content::Unit(generation, unit) => {
                 self.reach(generation, parts)?;
                 self.last = unit.last();
@@ -162,7 +172,17 @@ impl Open {
         })
     }
 
+    fn part_of_keys(&mut self, parts: &mut Parts<'_>) -> Result<(), StoreError> {
+        parts.hand_over(Restore::Keys {
+            run: self.run.clone(),
+            keys: std::mem::take(&mut self.keys),
+        })
+    }
+
     fn finish(mut self, parts: &mut Parts<'_>) -> Result<(), StoreError> {
+        if !self.keys.is_empty() {
+            self.part_of_keys(parts)?;
+        }
         if self.last > 0 && self.generation < self.loaded.head.generation {
             // The last one has begun, and that is all.
             self.part(Some(self.last), parts)?;

@@ -17,13 +17,14 @@
 //! | `{"export":{"format":1,..}}` | the number of the format, who wrote it and when |
 //! | `{"program":{..}}` | what a program could run that had the store open; all of them, before the runs |
 //! | `{"run":..,"head":{..},"sum":".."}` | begins a run; `sum` is the beginning of the SHA-256 of all lines before |
+//! | `{"run":..,"key":{..}}` | a send that it knows by its idempotency key |
 //! | `{"run":..,"task":{..}}` | an open task |
 //! | `{"run":..,"timer":{..}}` | a timer |
 //! | `{"run":..,"row":{..}}` | a row of its queue |
 //! | `{"run":..,"blocked":{..}}` | why a program could not go on with it |
 //! | `{"run":..,"generation":1,"unit":{..}}` | an event that the world caused, and the decisions that followed |
 //! | `{"run":..,"generation":1,"attempt":{..}}` | an attempt that brought no result |
-//! | `{"run":..,"withdrawn":".."}` | the run was purged meanwhile: what was said of it does not count |
+//! | `{"run":..,"withdrawn":".."}` | the run was purged or changed meanwhile: what was said of it does not count |
 //! | `{"run":..,"partial":{..},"sum":".."}` | in place of a head, where a salvage could not read all of a run: what is missing |
 //! | `{"end":{..},"sha256":".."}` | how many there are of each kind, and the checksum |
 //!
@@ -36,6 +37,7 @@ mod error;
 mod file;
 mod format;
 mod import;
+mod inbox;
 mod reader;
 mod run;
 mod writer;

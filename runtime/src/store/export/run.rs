@@ -4,11 +4,13 @@
 //! says of it can be read afterwards: up to the head's last event. Attempts stand beside the history and
 //! only grow too; they are counted before and after the look, and looked at again where some came between.
 //! Only a purge takes something away, and a head says so: then what was written is withdrawn, and the run is
-//! read again as it is now.
+//! read again as it is now. So it is where new sends have taken the places of keys that the head counts: those
+//! go in the order in which they are read, so this mostly comes too late for that.
 
 use std::io::Write;
 
 use perennial::RunKey;
+use perennial::wire::RecordError;
 
 use super::error::ExportError;
 use super::writer::Writer;
@@ -31,9 +33,11 @@ pub(super) fn write<W: Write>(
     while let Some((loaded, attempts)) = moment(store, run, generation)? {
         let head = &loaded.head;
         out.head(run, head)?;
-        out.beside(run, &loaded)?;
-        if histories(store, run, head, &attempts, out)? {
-            return Ok(());
+        if keys(store, run, head, out)? {
+            out.beside(run, &loaded)?;
+            if histories(store, run, head, &attempts, out)? {
+                return Ok(());
+            }
         }
         out.withdraw(run)?;
         generation = head.generation;
@@ -62,6 +66,37 @@ fn moment(
         }
         before = after;
     }
+}
+
+/// Writes the keys that a head counts. `false`: they are not all there any more.
+fn keys<W: Write>(
+    store: &dyn Store,
+    run: &RunKey,
+    head: &Head,
+    out: &mut Writer<W>,
+) -> Result<bool, ExportError> {
+    let (mut left, mut after) = (head.inbox.keys, head.inbox.keys_after);
+    while left > 0 {
+        let mut page = store.keys(run, after, PAGE)?;
+        // Those that came since belong to a later head.
+        page.retain(|key| key.arrival <= head.arrivals);
+        let Some(last) = page.last() else {
+            if store.head(run)?.as_ref() == Some(head) {
+                let (place, problem) = (
+                    format!("the idempotency keys of run {run}"),
+                    RecordError::Damaged {
+                        problem: "they are not all there",
+                    },
+                );
+                return Err(ExportError::Store(StoreError::Damaged { place, problem }));
+            }
+            return Ok(false);
+        };
+        after = last.arrival;
+        out.keys(run, &page)?;
+        left = left.saturating_sub(page.len() as u64);
+    }
+    Ok(true)
 }
 
 /// Writes the histories that a head speaks of. `false`: they are not there any more.

@@ -11,7 +11,8 @@ use super::format::{
     Begin, Counts, FORMAT, First, HeadText, Last, Partial, RunText, Timer, Written, WrittenContent,
     WrittenProgram,
 };
-use crate::store::{AttemptRecord, Head, Loaded, ProgramRecord};
+use super::inbox::KeyText;
+use crate::store::{AttemptRecord, Head, KeyRecord, Loaded, ProgramRecord};
 
 /// What an export came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -173,6 +174,15 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
+    /// Sends that the run that was begun knows by their keys.
+    pub(in crate::store) fn keys(&mut self, run: &RunKey, keys: &[KeyRecord]) -> io::Result<()> {
+        for key in keys {
+            self.run.keys += 1;
+            self.content(run, None, WrittenContent::Key(KeyText(key.clone())))?;
+        }
+        Ok(())
+    }
+
     pub(in crate::store) fn unit(
         &mut self,
         run: &RunKey,
@@ -200,7 +210,7 @@ impl<W: Write> Writer<W> {
             withdrawn: 1,
             ..Counts::default()
         };
-        let reason = "it was purged while it was exported";
+        let reason = "it was purged or changed while it was exported";
         self.content(run, None, WrittenContent::Withdrawn(reason))
     }
 
@@ -248,6 +258,7 @@ impl Counts {
             rows,
             blocked,
             withdrawn,
+            keys,
             programs,
             lines,
         } = run;
@@ -262,6 +273,7 @@ impl Counts {
         self.rows += rows;
         self.blocked += blocked;
         self.withdrawn += withdrawn;
+        self.keys += keys;
         self.programs += programs;
         self.lines += lines;
     }

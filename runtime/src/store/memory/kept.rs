@@ -238,7 +238,7 @@ impl Kept {
             tasks: deliver.tasks,
             ..Changes::default()
         };
-        self.apply(&deliver.run, resolved, changes);
+        self.apply(&deliver.run, *resolved, changes);
         if let Some(run) = self.runs.get_mut(&deliver.run) {
             for old in &evicted {
                 run.forget_key(old);
@@ -254,7 +254,7 @@ impl Kept {
         let (old, new) = (&migrate.end.run, migrate.new_run());
         let resolved = migrate::migrate(self.head(old), self.head(&new), &migrate)?;
         let (end, begin) = match resolved {
-            Migration::Done(head) => return Ok(Created::Exists(head)),
+            Migration::Done(head) => return Ok(Created::Exists(*head)),
             Migration::New { end, begin } => (end, begin),
         };
         check_records(&end, &migrate.end.changes)?;
@@ -332,11 +332,11 @@ impl Kept {
         let now = restore::keys(&key, exists, so_far, &keys)?;
         let there = self.restoring.get(&key).map(|restored| &restored.keys);
         let mut seen = BTreeSet::new();
-        let mut is_twice = |record: &KeyRecord| {
+        let is_twice = |record: &KeyRecord| {
             there.is_some_and(|there| there.contains_key(&record.key))
                 || !seen.insert(record.key.clone())
         };
-        if keys.iter().any(|record| is_twice(record)) {
+        if keys.iter().any(is_twice) {
             return restore::two_of_one_key(&key);
         }
         let restored = self.restoring.entry(key).or_default();

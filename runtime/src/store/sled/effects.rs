@@ -130,6 +130,11 @@ impl<'a> Effects<'a> {
         Ok(found.into_iter().take(limit).collect())
     }
 
+    /// Whether this write has removed a key.
+    pub(super) fn removes(&self, key: &[u8]) -> bool {
+        matches!(self.changed.get(key), Some(None))
+    }
+
     /// How many keys this write has changed so far.
     pub(super) fn count(&self) -> usize {
         self.changed.len()

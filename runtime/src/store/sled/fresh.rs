@@ -120,6 +120,7 @@ impl Fresh {
             ("generations", report.generations, counts.generations),
             ("units", report.units, counts.units),
             ("events", report.events, counts.events),
+            ("idempotency keys", report.keys, counts.keys),
         ];
         for (what, found, expected) in pairs {
             if found != expected {

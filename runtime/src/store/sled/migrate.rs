@@ -22,7 +22,7 @@ impl Writer {
             migrate,
         )?;
         let (end, begin) = match resolved {
-            Migration::Done(head) => return Ok(Resolution::nothing(Created::Exists(head))),
+            Migration::Done(head) => return Ok(Resolution::nothing(Created::Exists(*head))),
             Migration::New { end, begin } => (*end, *begin),
         };
         if self.restoring(drain, &new)?.is_some() {

@@ -34,6 +34,7 @@ mod copy;
 mod effects;
 mod folder;
 mod fresh;
+mod inbox;
 mod indexes;
 mod journal;
 mod keys;

@@ -7,6 +7,7 @@ use super::keys::{self, Key};
 use super::overlay::View;
 use super::resolve::change_place;
 use super::run::{Kind, RunRecord};
+use super::sends;
 use super::writer::{Drain, Resolution, Writer};
 use crate::store::purge::{self, Keep, Progress, Purge};
 use crate::store::{Head, StoreError, TimerChange};
@@ -72,6 +73,9 @@ impl Slice {
         run: &RunKey,
     ) -> Result<(), StoreError> {
         for key in self.keys(effects, kind, run)? {
+            if effects.removes(&key) {
+                continue;
+            }
             if !self.takes(effects) {
                 break;
             }
@@ -85,6 +89,28 @@ impl Slice {
             }
         }
         Ok(())
+    }
+
+    /// Takes the sends away that a run knows, each with its entry in the order of arrival.
+    pub(super) fn take_sends(
+        &mut self,
+        effects: &mut Effects<'_>,
+        run: &RunKey,
+    ) -> Result<(), StoreError> {
+        for entry in self.keys(effects, keys::SEND_ORDER, run)? {
+            if !self.takes(effects) {
+                return Ok(());
+            }
+            match sends::remove_entry(effects, run, &entry) {
+                Err(StoreError::Damaged { place, problem }) => {
+                    tracing::warn!(%run, "{place} is purged unread: {problem}");
+                    effects.remove(entry);
+                }
+                removed => removed?,
+            }
+        }
+        // Where an entry was damaged or lost.
+        self.take(effects, keys::SEND, run)
     }
 
     /// Takes away what is beside the histories. First of all, so that a run that begins anew half-way through
@@ -166,13 +192,8 @@ impl Writer {
         let mut slice = Slice::new(purge.limit);
         let mut record = before.clone().with_head(head);
         slice.take_beside(&mut effects, &mut record, run)?;
-        for kind in [
-            keys::SEND,
-            keys::SEND_ORDER,
-            keys::UNIT,
-            keys::ATTEMPT,
-            keys::END,
-        ] {
+        slice.take_sends(&mut effects, run)?;
+        for kind in [keys::UNIT, keys::ATTEMPT, keys::END] {
             slice.take(&mut effects, kind, run)?;
         }
         let progress = slice.progress();

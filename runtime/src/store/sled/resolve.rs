@@ -117,7 +117,7 @@ impl Writer {
                 tasks: deliver.tasks.clone(),
                 ..Changes::default()
             };
-            let (record, attempts) = change(&mut effects, drain, run, before, resolved, &changes)?;
+            let (record, attempts) = change(&mut effects, drain, run, before, *resolved, &changes)?;
             Ok(Resolution {
                 step: effects.finish(),
                 record: Some((run.clone(), Some(record))),

@@ -165,13 +165,8 @@ impl Writer {
         };
         self.with_effects(drain, |mut effects| {
             let mut slice = Slice::new(SLICE);
-            for kind in [
-                keys::SEND,
-                keys::SEND_ORDER,
-                keys::UNIT,
-                keys::ATTEMPT,
-                keys::END,
-            ] {
+            slice.take_sends(&mut effects, run)?;
+            for kind in [keys::UNIT, keys::ATTEMPT, keys::END] {
                 slice.take(&mut effects, kind, run)?;
             }
             let key = keys::one(keys::RESTORING, run);

@@ -15,9 +15,6 @@ use super::{read, value};
 use crate::store::StoreError;
 use crate::store::inbox::{self, Inbox, KeyRecord};
 
-/// Both kinds of records.
-pub(super) const KINDS: [u8; 2] = [keys::SEND, keys::SEND_ORDER];
-
 pub(super) fn place(run: &RunKey) -> impl Fn() -> String {
     move || format!("the record of an idempotency key of run {run}")
 }
@@ -122,6 +119,21 @@ pub(super) fn remove(effects: &mut Effects<'_>, run: &RunKey, send: &KeyRecord) 
     effects.remove(keys::numbered(keys::SEND_ORDER, run, send.arrival));
 }
 
+/// Removes the send of an entry in the order of arrival, and the entry.
+pub(super) fn remove_entry(
+    effects: &mut Effects<'_>,
+    run: &RunKey,
+    entry: &[u8],
+) -> Result<(), StoreError> {
+    let arrival = keys::last_number(entry).unwrap_or_default();
+    let place = order_place(run, arrival);
+    if let Some(digest) = effects.read(entry, SEND_VERSION, place, read_send_order)? {
+        effects.remove(keys::send(run, &digest));
+    }
+    effects.remove(entry.to_vec());
+    Ok(())
+}
+
 /// Whether a run can have any.
 pub(super) fn may_have(inbox: &Inbox) -> bool {
     inbox.keys > 0 || inbox.keys_after > 0
@@ -137,31 +149,18 @@ pub(super) fn page(
     match read::head(view, run)? {
         Some(head) if head.purged.is_none() => {
             let first = after.max(head.inbox.keys_after).saturating_add(1);
-            entries(view, run, first, limit)
-                .map(|found| found?.1)
-                .collect()
+            let from = keys::numbered(keys::SEND_ORDER, run, first);
+            let to = keys::numbered(keys::SEND_ORDER, run, u64::MAX);
+            let entries = view.range(Bound::Included(from), Bound::Included(to));
+            let sends = entries.take(limit).map(|entry| {
+                let (key, stored) = entry?;
+                let arrival = keys::last_number(&key).unwrap_or_default();
+                in_order(view, run, arrival, &stored)
+            });
+            sends.collect()
         }
         _ => Ok(Vec::new()),
     }
-}
-
-type Found = (u64, Result<KeyRecord, StoreError>);
-
-/// The entries in the order of arrival from one on: their arrival numbers, and the sends.
-pub(super) fn entries<'a>(
-    view: &'a View<'a>,
-    run: &'a RunKey,
-    first: u64,
-    limit: usize,
-) -> impl Iterator<Item = Result<Found, StoreError>> + 'a {
-    let from = keys::numbered(keys::SEND_ORDER, run, first);
-    let to = keys::numbered(keys::SEND_ORDER, run, u64::MAX);
-    let range = view.range(Bound::Included(from), Bound::Included(to));
-    range.take(limit).map(move |entry| {
-        let (key, stored) = entry?;
-        let arrival = keys::last_number(&key).unwrap_or_default();
-        Ok((arrival, in_order(view, run, arrival, &stored)))
-    })
 }
 
 /// Whether a record or an entry in the order of arrival has the other one, and a run; other keys have.

@@ -32,6 +32,10 @@ pub enum Tamper<'a> {
     AddWork(&'a RunKey),
     /// A timer is not in the order of deadlines.
     LoseDue(&'a RunKey, u64, Timestamp),
+    /// A run does not know an idempotency key any more.
+    LoseKey(&'a RunKey, &'a str),
+    /// A byte of the record of an idempotency key is another one.
+    FlipKey(&'a RunKey, &'a str),
     /// The next write into the journal fails.
     FailNextWrite,
 }
@@ -63,6 +67,11 @@ impl SledStore {
             }
             Tamper::LoseDue(run, operation, deadline) => {
                 (keys::due(run, operation, deadline), None)
+            }
+            Tamper::LoseKey(run, key) => (keys::send(run, &keys::digest_of(key)), None),
+            Tamper::FlipKey(run, key) => {
+                let key = keys::send(run, &keys::digest_of(key));
+                (key.clone(), self.flipped(&key)?)
             }
             Tamper::FailNextWrite => {
                 self.shared.fail.store(true, Ordering::Relaxed);

@@ -9,8 +9,8 @@ use super::keys::{self, Key};
 use super::overlay::View;
 use super::problem::damaged;
 use super::run::RunRecord;
-use super::{SledStore, check, indexes};
-use crate::store::{Store as _, StoreError};
+use super::{SledStore, check, indexes, sends};
+use crate::store::{Head, Store as _, StoreError};
 
 impl SledStore {
     /// Reads everything: each record and its checksum, each history and its numbering. Writes go on between
@@ -75,6 +75,7 @@ impl SledStore {
             Err(error) => report.note(error),
             Ok(()) => {}
         }
+        self.verify_keys(run, &head, report)?;
         for generation in head.kept_from..=head.generation {
             report.generations += 1;
             let mut from = 1;
@@ -100,11 +101,61 @@ impl SledStore {
     }
 }
 
-/// Whether the run of a unit is there, or is being restored, and what an index names is so. `seen` is the run
+impl SledStore {
+    /// Whether the run knows as many keys as its head says. A lost one would let a send come twice.
+    fn verify_keys(
+        &self,
+        run: &RunKey,
+        head: &Head,
+        report: &mut Report,
+    ) -> Result<(), StoreError> {
+        const PAGE: usize = 1_000;
+        let (mut found, mut after) = (0, 0);
+        loop {
+            match self.keys(run, after, PAGE) {
+                Ok(page) => {
+                    found += page.len() as u64;
+                    let Some(last) = page.last() else { break };
+                    after = last.arrival;
+                }
+                Err(error @ (StoreError::Closed { .. } | StoreError::Io { .. })) => {
+                    return Err(error);
+                }
+                Err(error) => {
+                    report.note(error);
+                    return Ok(());
+                }
+            }
+        }
+        report.keys += found;
+        // Where it was told something meanwhile, it cannot be told.
+        let stands = matches!(self.head(run), Ok(Some(now)) if now.inbox == head.inbox);
+        if found != head.inbox.keys && stands {
+            let place = format!(
+                "the number of idempotency keys of run {run}, which says {}, where there are {found}",
+                head.inbox.keys
+            );
+            let problem = "some are missing, or it is wrong";
+            report.note(damaged(place, RecordError::Damaged { problem }));
+        }
+        Ok(())
+    }
+}
+
+/// Whether the run of a unit or a key is there, or is being restored, and what an index names is so. `seen` is the run
 /// that was looked for last.
-fn belongs(view: &View<'_>, key: &[u8], seen: &mut Option<RunKey>) -> Result<(), StoreError> {
+fn belongs(
+    view: &View<'_>,
+    key: &[u8],
+    stored: &[u8],
+    seen: &mut Option<RunKey>,
+) -> Result<(), StoreError> {
     indexes::belongs(view, key)?;
-    if key.first() != Some(&keys::UNIT) {
+    sends::belongs(view, key, stored)?;
+    if !matches!(
+        key.first(),
+        Some(&(keys::UNIT | keys::SEND | keys::SEND_ORDER))
+    ) {
         return Ok(());
     }
     let Some((run, _)) = keys::run_and_rest(key) else {
@@ -141,6 +192,8 @@ pub struct Report {
     pub units: u64,
     /// How many events those hold.
     pub events: u64,
+    /// How many sends the runs know by their idempotency keys.
+    pub keys: u64,
     /// How many programs the store has had, as far as it has kept them.
     pub programs: u64,
     /// How many records there are of all kinds.
@@ -187,7 +240,9 @@ fn some_records(
     for entry in view.range(from, Bound::Unbounded).take(limit) {
         let (key, stored) = entry?;
         report.records += 1;
-        match check::record(view, &key, &stored).and_then(|()| belongs(view, &key, &mut headless)) {
+        match check::record(view, &key, &stored)
+            .and_then(|()| belongs(view, &key, &stored, &mut headless))
+        {
             Ok(()) => {}
             Err(error @ StoreError::Io { .. }) => return Err(error),
             Err(error) => report.note(error),

@@ -9,12 +9,12 @@ use perennial::{RunKey, Timestamp};
 use crate::store::sled::keys;
 use crate::store::sled::overlay::View;
 use crate::store::sled::records::{
-    ATTEMPT_VERSION, BLOCKED_VERSION, NUMBER_VERSION, UNIT_VALUE_VERSION, read_attempt,
-    read_blocked, read_number, read_row, read_task,
+    ATTEMPT_VERSION, BLOCKED_VERSION, NUMBER_VERSION, SEND_VERSION, UNIT_VALUE_VERSION,
+    read_attempt, read_blocked, read_number, read_row, read_send, read_task,
 };
 use crate::store::sled::run::{Kind, RUN_VERSION, RunRecord};
 use crate::store::sled::value;
-use crate::store::{AttemptRecord, Head, Loaded, StoreError};
+use crate::store::{AttemptRecord, Head, KeyRecord, Loaded, StoreError};
 
 /// An error without what there is to do about it: that is being done.
 pub(super) fn text(error: &StoreError) -> String {
@@ -42,6 +42,8 @@ pub(super) struct Found {
     pub(super) beside: Option<Loaded>,
     pub(super) histories: BTreeMap<u64, Reach>,
     pub(super) attempts: BTreeMap<u64, Vec<AttemptRecord>>,
+    /// The sends that it knows by their keys, by arrival.
+    pub(super) keys: BTreeMap<u64, KeyRecord>,
     /// What must be there, and is not.
     pub(super) missing: Vec<String>,
     /// What is lost, and nothing depends on.
@@ -61,6 +63,7 @@ impl Found {
         found.read_histories(view, run)?;
         found.read_attempts(view, run)?;
         if let Some(record) = found.record.clone() {
+            found.read_keys(view, run, &record.head)?;
             found.read_beside(view, run, record)?;
         }
         Ok(found)
@@ -104,6 +107,31 @@ impl Found {
                 Ok(attempt) => self.attempts.entry(generation).or_default().push(attempt),
                 Err(error) => self.lost.push(text(&error)),
             }
+        }
+        Ok(())
+    }
+
+    /// The records alone: the entries in the order of arrival are made anew.
+    fn read_keys(&mut self, view: &View<'_>, run: &RunKey, head: &Head) -> Result<(), StoreError> {
+        if head.purged.is_some() {
+            return Ok(());
+        }
+        for entry in view.prefix(&keys::all(keys::SEND, run)) {
+            let place = || "the record of an idempotency key".to_owned();
+            match value::read(view, &entry?.1, SEND_VERSION, place, read_send) {
+                Ok(send) if (head.inbox.keys_after + 1..=head.arrivals).contains(&send.arrival) => {
+                    self.keys.insert(send.arrival, send);
+                }
+                Ok(_) => {}
+                Err(error) => self.lost.push(text(&error)),
+            }
+        }
+        let found = self.keys.len() as u64;
+        if found != head.inbox.keys {
+            self.lost.push(format!(
+                "it knew {} idempotency keys, and {found} are left; it takes no keys that old any more",
+                head.inbox.keys
+            ));
         }
         Ok(())
     }

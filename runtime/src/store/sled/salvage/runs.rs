@@ -52,7 +52,9 @@ fn run_of(key: &[u8]) -> Option<RunKey> {
         | keys::TASK
         | keys::ROW
         | keys::TIMER
-        | keys::BLOCKED => keys::run_and_rest(key).map(|(run, _)| run),
+        | keys::BLOCKED
+        | keys::SEND
+        | keys::SEND_ORDER => keys::run_and_rest(key).map(|(run, _)| run),
         _ => None,
     }
 }
@@ -110,7 +112,9 @@ impl Found {
             blocked: !beside.blocked.is_empty(),
             ..head.clone()
         };
+        self.count_keys(&mut beside.head);
         out.head(run, &beside.head)?;
+        self.write_keys(run, out)?;
         out.beside(run, &beside)?;
         for generation in head.kept_from..=head.generation {
             let last = if generation == head.generation {
@@ -137,6 +141,21 @@ impl Found {
         self.write_partial(view, run, None, out, tally)
     }
 
+    /// Lets a head say how many keys are left. Where some are lost, all that were used before are too old: better
+    /// than that a send comes twice.
+    fn count_keys(&self, head: &mut Head) {
+        let left = self.keys.len() as u64;
+        if left != head.inbox.keys {
+            head.inbox.keys_until = head.inbox.keys_until.max(head.stamp);
+        }
+        head.inbox.keys = left;
+    }
+
+    fn write_keys<W: Write>(&self, run: &RunKey, out: &mut Writer<W>) -> std::io::Result<()> {
+        let keys = self.keys.values().cloned();
+        out.keys(run, &keys.collect::<Vec<_>>())
+    }
+
     fn write_partial<W: Write>(
         mut self,
         view: &View<'_>,
@@ -148,6 +167,7 @@ impl Found {
         let mut problems = std::mem::take(&mut self.missing);
         problems.extend(std::mem::take(&mut self.lost));
         out.partial(run, head, problems.clone())?;
+        self.write_keys(run, out)?;
         if let Some(beside) = &self.beside {
             out.beside(run, beside)?;
         }
