@@ -29,6 +29,12 @@ async fn touch(_acx: &ActivityCx, n: u64) -> Result<u64, Failure> {
     Ok(n)
 }
 
+/// In a helper, so that nobody knows all that the workflow waits for, and it is sent what it does not.
+#[durable]
+async fn take(cx: &Cx) -> Result<u64, ReceiveError> {
+    cx.receive(ITEM).await
+}
+
 /// Is busy now and then, so that messages come before their waits too.
 #[workflow]
 async fn takes(cx: &Cx, count: u64) -> Result<Vec<u64>, Error> {
@@ -37,7 +43,7 @@ async fn takes(cx: &Cx, count: u64) -> Result<Vec<u64>, Error> {
         if n % 4 == 1 {
             touch(cx, n).await?;
         }
-        all.push(cx.receive(ITEM).await?);
+        all.push(take(cx).await?);
     }
     Ok(all)
 }
