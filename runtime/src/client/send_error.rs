@@ -7,7 +7,7 @@ use perennial::value::{Digest, EncodeError};
 use perennial::{RunId, RunKey, Timestamp};
 
 use crate::error::{Unavailable, cut};
-use crate::store::{MAX_KEY_BYTES, Refusal, Status, StoreError};
+use crate::store::{KeyConflict, MAX_KEY_BYTES, Refusal, Status, StoreError};
 
 /// A message or a signal that was not sent. Nothing of it is stored, save where it is [`Unacknowledged`]: then it may
 /// be.
@@ -48,9 +48,9 @@ pub enum SendError {
         /// The name of the message that it was used for.
         name: String,
         /// The digest of that message, with its name and kind.
-        known: Digest,
+        known: Box<Digest>,
         /// The digest of the one that was to be sent.
-        given: Digest,
+        given: Box<Digest>,
     },
     /// The run does not know any more whether the idempotency key was used, since it was first used too long ago
     /// (S26).
@@ -122,19 +122,22 @@ impl SendError {
             Refusal::NoRun { run } => Self::RunNotFound { run },
             Refusal::InboxFull { run, limit } => Self::InboxFull { run, limit },
             Refusal::KeyTooOld { run, key, at } => Self::KeyTooOld { run, key, at },
-            Refusal::KeyConflict {
-                run,
-                key,
-                name,
-                known,
-                given,
-            } => Self::IdempotencyConflict {
-                run,
-                key,
-                name,
-                known,
-                given,
-            },
+            Refusal::KeyConflict(conflict) => {
+                let KeyConflict {
+                    run,
+                    key,
+                    name,
+                    known,
+                    given,
+                } = *conflict;
+                Self::IdempotencyConflict {
+                    run,
+                    key,
+                    name,
+                    known: known.into(),
+                    given: given.into(),
+                }
+            }
             other => Self::Unavailable(StoreError::Refused(other).into()),
         }
     }

@@ -137,7 +137,9 @@ impl Shard {
                 self.answer_starts(key);
                 self.advance(key);
             }
-            Ok(Created::Exists(head)) => self.not_created(key, &Ok(StartReply::Exists(head))),
+            Ok(Created::Exists(head)) => {
+                self.not_created(key, &Ok(StartReply::Exists(head.into())))
+            }
             Err(
                 error @ (StoreError::Unknown { .. }
                 | StoreError::Closed { .. }

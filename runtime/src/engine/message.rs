@@ -128,7 +128,7 @@ pub(crate) enum StartReply {
     /// The run was begun.
     New,
     /// There is a run of that name.
-    Exists(Head),
+    Exists(Box<Head>),
 }
 
 /// How a run ended.

@@ -44,7 +44,7 @@ impl Shard {
                 let _ = request.reply.send(Err(error.into()));
             }
             Ok(Some(head)) if !request.reuse.begins_anew(head.status) => {
-                let _ = request.reply.send(Ok(StartReply::Exists(head)));
+                let _ = request.reply.send(Ok(StartReply::Exists(head.into())));
             }
             Ok(head) => self.create(request, head),
         }
