@@ -119,10 +119,13 @@ impl Registry {
         let Some(definition) = self.workflows.get(workflow) else {
             return Ok(());
         };
-        let names = awaited_names(definition, channel);
-        let Some(declared) = names.filter(|names| !names.contains(&name)) else {
+        let graph = definition.graph;
+        if graph.declares(channel, name) != Some(false) {
             return Ok(());
-        };
+        }
+        let known = graph.receives().into_iter();
+        let known = known.filter(|known| known.channel == channel);
+        let declared: Vec<&str> = known.map(|known| known.name).collect();
         Err(SendError::NoSuchMessage {
             workflow: workflow.to_owned(),
             channel,
@@ -212,12 +215,6 @@ impl fmt::Debug for Incomplete {
 }
 
 impl std::error::Error for Incomplete {}
-
-/// The names of all that a workflow waits to be told; `None`: they are not known.
-fn awaited_names(workflow: &WorkflowDefinition, channel: Channel) -> Option<Vec<&'static str>> {
-    let _ = (workflow, channel);
-    None
-}
 
 /// The name that is most like `name`, where one is like it at all.
 fn closest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<String> {

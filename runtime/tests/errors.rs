@@ -5,7 +5,7 @@ use perennial::history::Channel;
 use perennial::value::{Digest, EncodeError, Value};
 use perennial::wire::RecordError;
 use perennial::{RunKey, Timestamp};
-use perennial_runtime::store::{Fence, OtherSend, Refusal, StoreError};
+use perennial_runtime::store::{Fence, KeyConflict, Refusal, StoreError};
 use perennial_runtime::{
     PurgeError, ReadError, RunError, SendError, StartError, Status, Unavailable,
 };
@@ -49,15 +49,13 @@ fn what_a_store_says() {
             run: run(),
             limit: 10_000,
         },
-        Refusal::KeyConflict {
+        Refusal::KeyConflict(Box::new(KeyConflict {
             run: run(),
             key: "approve-42".into(),
-            other: Box::new(OtherSend {
-                name: "approval".into(),
-                known: Digest([0x1f; 32]),
-                given: Digest([0x2f; 32]),
-            }),
-        },
+            name: "approval".into(),
+            known: Digest([0x1f; 32]),
+            given: Digest([0x2f; 32]),
+        })),
         Refusal::KeyTooOld {
             run: run(),
             key: "approve-42".into(),
@@ -197,8 +195,8 @@ fn what_a_sender_is_told() {
             run: run(),
             key: "approve-42".into(),
             name: "approval".into(),
-            known: Digest([0x1f; 32]).into(),
-            given: Digest([0x2f; 32]).into(),
+            known: Box::new(Digest([0x1f; 32])),
+            given: Box::new(Digest([0x2f; 32])),
         },
         SendError::KeyTooOld {
             run: run(),

@@ -6,6 +6,8 @@
 mod many_runs;
 #[path = "kill/one_run.rs"]
 mod one_run;
+#[path = "kill/sends.rs"]
+mod sends;
 mod support;
 
 use std::collections::BTreeMap;

@@ -16,6 +16,8 @@
 //! | `replay_10000_2500` | memory store: time an event of a cold replay of 10,000 events ÷ of 2,500; one after the other or all at once, whichever is worse; at most 5 | ratio | the value |
 //! | `replay_peak_ratio` | what such a replay of 10,000 events has on the heap at most ÷ the history's size in the store; whichever is worse; at most 8 | ratio | the value |
 //! | `warm_run_bytes` | what one of 10,000 runs that wait adds to the heap by being kept warm; at most 8,192 | bytes | |
+//! | `send_warm_p50`, `send_warm_p99` | from a message to a run that waits for it to the run's result: two durable commits, one after the other; the run is in memory | µs | to one durable commit |
+//! | `send_cold_p50`, `send_cold_p99` | the same, and the run is not in memory | µs | to one durable commit |
 //! | `parked_200k_made_mb` | resident memory of a process that has just started 200,000 runs, all of which sleep; embedded store | MB | |
 //! | `parked_200k_open_s` | how long `start` takes in the next process; at most 3 | s | |
 //! | `parked_200k_rss_mb` | resident memory of that process, once it has run a workflow of ten steps; at most 400 | MB | |
@@ -31,6 +33,7 @@ mod options;
 mod parked;
 mod replay;
 mod report;
+mod send;
 mod workload;
 
 use options::Options;
@@ -61,6 +64,7 @@ fn main() {
     disk::measure(&tokio, &folder, rounds, &report);
     growth::measure(&tokio, rounds, &report);
     memory::measure(&tokio, &report);
+    send::measure(&tokio, &folder, rounds, &report);
     parked::measure(&folder, rounds, &report);
     let _ = std::fs::remove_dir_all(&folder);
 }

@@ -55,6 +55,14 @@ pub async fn sleeper(cx: &Cx, n: u64) -> Result<u64, Error> {
     Ok(n)
 }
 
+pub const GO: Message<u64> = Message::new("go");
+
+/// Waits until it is told to go.
+#[workflow]
+pub async fn waits(cx: &Cx) -> Result<u64, ReceiveError> {
+    cx.receive(GO).await
+}
+
 #[workflow]
 pub async fn wide(cx: &Cx, width: u64) -> Result<u64, Error> {
     let results = join_all((0..width).map(|n| nothing(cx, n))).await;
@@ -70,6 +78,7 @@ pub fn register(builder: Builder) -> Builder {
         .workflow(chain)
         .workflow(sleeper)
         .workflow(wide)
+        .workflow(waits)
         .activities((nothing, timed))
         .state(TIMES.clone())
         .artifact("bench")

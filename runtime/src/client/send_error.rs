@@ -7,7 +7,7 @@ use perennial::value::{Digest, EncodeError};
 use perennial::{RunId, RunKey, Timestamp};
 
 use crate::error::{Unavailable, cut};
-use crate::store::{MAX_KEY_BYTES, Refusal, Status, StoreError};
+use crate::store::{KeyConflict, MAX_KEY_BYTES, Refusal, Status, StoreError};
 
 /// A message or a signal that was not sent. Nothing of it is stored, save where it is [`Unacknowledged`]: then it may
 /// be.
@@ -122,13 +122,22 @@ impl SendError {
             Refusal::NoRun { run } => Self::RunNotFound { run },
             Refusal::InboxFull { run, limit } => Self::InboxFull { run, limit },
             Refusal::KeyTooOld { run, key, at } => Self::KeyTooOld { run, key, at },
-            Refusal::KeyConflict { run, key, other } => Self::IdempotencyConflict {
-                run,
-                key,
-                name: other.name,
-                known: other.known.into(),
-                given: other.given.into(),
-            },
+            Refusal::KeyConflict(conflict) => {
+                let KeyConflict {
+                    run,
+                    key,
+                    name,
+                    known,
+                    given,
+                } = *conflict;
+                Self::IdempotencyConflict {
+                    run,
+                    key,
+                    name,
+                    known: known.into(),
+                    given: given.into(),
+                }
+            }
             other => Self::Unavailable(StoreError::Refused(other).into()),
         }
     }

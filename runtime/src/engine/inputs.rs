@@ -196,3 +196,97 @@ impl Inputs {
 fn size(input: &Input) -> Option<(Channel, usize)> {
     told(&input.observation).map(|(channel, told)| (channel, told.payload.as_json().len()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use perennial::history::Told;
+    use perennial::value::Value;
+
+    fn row(arrival: u64, channel: Channel, name: &str) -> Queued {
+        let told = Told {
+            number: arrival,
+            name: name.to_owned(),
+            payload: Value::null(),
+            key: None,
+        };
+        Queued {
+            arrival,
+            at: Timestamp::from_millis(arrival),
+            observation: match channel {
+                Channel::Message => Observation::MessageArrived(told),
+                Channel::Signal => Observation::SignalArrived(told),
+            },
+        }
+    }
+
+    fn message(arrival: u64, name: &str) -> Queued {
+        row(arrival, Channel::Message, name)
+    }
+
+    fn arrivals(inputs: &Inputs) -> Vec<Option<u64>> {
+        let rows = inputs.queue.iter().map(|input| input.row);
+        rows.map(|row| row.map(|(arrival, _)| arrival)).collect()
+    }
+
+    #[test]
+    fn a_row_is_here_once_and_in_its_place_whichever_way_it_comes() {
+        let mut inputs = Inputs::default();
+        inputs.arrive(message(3, "a"));
+        inputs.push(Observation::TimerFired { operation: 1 });
+        inputs.arrive(message(5, "a"));
+        inputs.arrive(message(4, "a"));
+        assert_eq!(arrivals(&inputs), [Some(3), None, Some(4), Some(5)]);
+        // The store has had one more than was told here, and one has come since.
+        let stored = (2..5).map(|arrival| message(arrival, "a")).collect();
+        inputs.take_rows(stored, 4);
+        assert_eq!(
+            arrivals(&inputs),
+            [Some(2), Some(3), Some(4), None, Some(5)]
+        );
+        inputs.arrive(message(4, "a"));
+        inputs.arrive(message(6, "a"));
+        assert_eq!(arrivals(&inputs).len(), 6);
+    }
+
+    #[test]
+    fn what_nobody_waits_for_is_looked_at_once_until_something_else_is_waited_for() {
+        let mut inputs = Inputs::default();
+        inputs.arrive(message(1, "a"));
+        inputs.arrive(message(2, "b"));
+        let asked = std::cell::Cell::new(0);
+        let awaits = |_: Channel, name: &str| {
+            asked.set(asked.get() + 1);
+            name == "c"
+        };
+        assert!(!inputs.is_quiet() && !inputs.wakes(awaits) && inputs.is_quiet());
+        assert!(!inputs.wakes(awaits));
+        assert_eq!(asked.get(), 2);
+        inputs.arrive(message(3, "c"));
+        assert!(!inputs.is_quiet() && inputs.wakes(awaits));
+        assert_eq!(asked.get(), 3);
+        inputs.look_again();
+        assert!(inputs.wakes(|_, name| name == "a"));
+    }
+
+    #[test]
+    fn signals_go_in_crowds_and_only_those_whose_turn_has_come() {
+        let mut inputs = Inputs::default();
+        inputs.arrive(message(1, "a"));
+        for arrival in 2..=IDLE_SIGNALS {
+            inputs.arrive(row(arrival, Channel::Signal, "bell"));
+        }
+        let nothing = |_: Channel, _: &str| false;
+        assert!(!inputs.wakes(nothing));
+        assert_eq!(inputs.take_idle_signals(None), [0; 0], "they are too few");
+        inputs.arrive(row(IDLE_SIGNALS + 1, Channel::Signal, "bell"));
+        assert!(!inputs.wakes(nothing));
+        // A timer comes before the last of them.
+        let until = Timestamp::from_millis(IDLE_SIGNALS + 1);
+        let taken = inputs.take_idle_signals(Some(until));
+        assert_eq!(taken, (2..=IDLE_SIGNALS).collect::<Vec<_>>());
+        assert_eq!(arrivals(&inputs), [Some(1), Some(IDLE_SIGNALS + 1)]);
+        assert!(inputs.is_quiet());
+        assert_eq!(inputs.signals, 1);
+    }
+}

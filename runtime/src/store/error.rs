@@ -127,14 +127,7 @@ pub enum Refusal {
         limit: u64,
     },
     /// The key was used for something else (M15).
-    KeyConflict {
-        /// The run.
-        run: RunKey,
-        /// The key.
-        key: String,
-        /// What it was used for.
-        other: Box<OtherSend>,
-    },
+    KeyConflict(Box<KeyConflict>),
     /// The key is older than what the run knows, so that it cannot tell whether it was used (S26).
     KeyTooOld {
         /// The run.
@@ -153,12 +146,16 @@ pub enum Refusal {
     },
 }
 
-/// What an idempotency key was used for, and what it was to be used for now.
+/// An idempotency key that was used for something else (M15).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OtherSend {
-    /// The name of the message or signal.
+pub struct KeyConflict {
+    /// The run.
+    pub run: RunKey,
+    /// The key.
+    pub key: String,
+    /// The name of what it was used for.
     pub name: String,
-    /// Its digest.
+    /// The digest of that.
     pub known: Digest,
     /// The digest of what is sent now.
     pub given: Digest,
@@ -205,15 +202,22 @@ impl fmt::Display for Refusal {
                 f,
                 "run {run} has {limit} messages or signals that it has not taken, and takes no more until it has"
             ),
-            Self::KeyConflict { run, key, other } => write!(
-                f,
-                "the idempotency key \"{}\" of run {run} stands for another send, of \"{}\" (digest {}, this one's is \
-                 {})",
-                key.escape_debug(),
-                other.name.escape_debug(),
-                other.known,
-                other.given
-            ),
+            Self::KeyConflict(conflict) => {
+                let KeyConflict {
+                    run,
+                    key,
+                    name,
+                    known,
+                    given,
+                } = &**conflict;
+                write!(
+                    f,
+                    "the idempotency key \"{}\" of run {run} stands for another send, of \"{}\" (digest {known}, this \
+                 one's is {given})",
+                    key.escape_debug(),
+                    name.escape_debug()
+                )
+            }
             Self::KeyTooOld { run, key, at } => write!(
                 f,
                 "the idempotency key \"{}\" was first used at {at}, and run {run} does not know keys that old any more",

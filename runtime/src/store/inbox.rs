@@ -6,7 +6,7 @@ use perennial::{MAX_CHANNEL_NAME, RunKey, Timestamp};
 
 use super::contract::{Deliver, Head, Queued};
 use super::rules::{self, Resolved};
-use super::{OtherSend, Refusal, StoreError};
+use super::{KeyConflict, Refusal, StoreError};
 
 /// The most messages that a run may have which it has not taken, and the most signals in its queue (S15, M12).
 pub const MAX_INBOX: u64 = 10_000;
@@ -300,15 +300,15 @@ fn again(
     key: &SendKey,
 ) -> Result<Delivery, StoreError> {
     if known.digest != key.digest {
-        return Err(StoreError::Refused(Refusal::KeyConflict {
-            run: run(),
-            key: key.key.clone(),
-            other: Box::new(OtherSend {
+        return Err(StoreError::Refused(Refusal::KeyConflict(Box::new(
+            KeyConflict {
+                run: run(),
+                key: key.key.clone(),
                 name: known.name.clone(),
                 known: known.digest,
                 given: key.digest,
-            }),
-        }));
+            },
+        ))));
     }
     Ok(Delivery::Known(Delivered {
         arrival: known.arrival,

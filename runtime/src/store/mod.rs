@@ -32,7 +32,7 @@ pub use contract::{
     Created, Deliver, DueTimer, Fence, Head, ListQuery, Loaded, Owner, Page, Queued, Status, Store,
     Task, TaskChange, TimerChange,
 };
-pub use error::{OtherSend, Refusal, StoreError};
+pub use error::{KeyConflict, Refusal, StoreError};
 pub(crate) use inbox::told;
 pub use inbox::{
     Awaited, Delivered, Inbox, KEY_WINDOW, KeyRecord, MAX_AWAITED, MAX_AWAITED_BYTES, MAX_INBOX,

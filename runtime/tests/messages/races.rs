@@ -83,11 +83,7 @@ async fn m03_a_message_that_is_stored_before_the_wait_and_heard_of_after_it_wake
 async fn m09_a_message_that_is_stored_before_the_end_is_left_unread() {
     let (store, world) = (HeldStore::new(), World::new());
     let runtime = over(&store, &world).await;
-    let run = runtime
-        .client()
-        .start(deaf, "m09-before", ())
-        .await
-        .unwrap();
+    let run = runtime.client().start(deaf, "m09-before", 0).await.unwrap();
     world.begun().await;
     store.hold();
     world.open(1);
@@ -102,7 +98,7 @@ async fn m09_a_message_that_is_stored_before_the_end_is_left_unread() {
 async fn m09_a_message_that_comes_to_the_store_after_the_end_is_refused() {
     let (store, world) = (HeldStore::new(), World::new());
     let runtime = over(&store, &world).await;
-    let run = runtime.client().start(deaf, "m09-after", ()).await.unwrap();
+    let run = runtime.client().start(deaf, "m09-after", 0).await.unwrap();
     world.begun().await;
     store.hold_deliveries();
     let send = tokio::spawn(run.send(A, &7).into_future());
@@ -177,7 +173,7 @@ async fn what_the_store_does_not_know_is_unacknowledged() {
     store.refuse_next(StoreError::Unknown {
         reason: "the disk is gone".into(),
     });
-    let _ = runtime.client().start(deaf, "other", ()).await;
+    let _ = runtime.client().start(deaf, "other", 0).await;
     let result = soon(send).await.unwrap();
     assert!(
         matches!(result, Err(SendError::Unacknowledged { .. })),

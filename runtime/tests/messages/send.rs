@@ -1,8 +1,9 @@
 //! What becomes of a send, whatever its run is doing (M1 to M12, M52).
 
-use perennial::Namespace;
+use perennial::history::Channel;
+use perennial::{Message, Namespace};
 use perennial_runtime::store::{MAX_INBOX, Status};
-use perennial_runtime::{MessageState, RunState, SendError};
+use perennial_runtime::{MessageState, RunState, SendError, StartError};
 
 use crate::support::{Place, each_place, each_store};
 use crate::world::*;
@@ -135,7 +136,7 @@ async fn m07_a_finished_run_is_told_nothing() {
             ("m07-completed", true, Status::Completed),
             ("m07-failed", false, Status::Failed),
         ] {
-            let run = client.start(ends, id, well).await.unwrap();
+            let run = client.start(ends, id, Some(well)).await.unwrap();
             let _ = soon(run.result()).await;
             let before = store.load(&key(id)).unwrap();
             for result in [
@@ -281,6 +282,45 @@ async fn m52_a_run_of_the_same_id_in_another_namespace_is_another_run() {
         let receipt = one_here.send(A, &1).idempotency_key("k").await.unwrap();
         assert!(!receipt.duplicate);
         assert_eq!(soon(one_here.result()).await, Ok(1));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn m38_what_a_workflow_is_known_not_to_wait_for_is_not_sent() {
+    each_place(async |place: Place| {
+        for (id, warm) in [("m38-warm", 1 << 20), ("m38-cold", 0)] {
+            let store = place.open();
+            let runtime = builder(store.clone(), &World::new()).warm_memory(warm);
+            let runtime = runtime.start().await.unwrap();
+            let client = runtime.client();
+            let run = client.start(both_names, id, ()).await.unwrap();
+            let before = store.load(&key(id)).unwrap();
+            let mistyped = Message::<u64>::new("aa");
+            let expected = |channel, name: &str, declared: &[&str], closest: Option<&str>| {
+                SendError::NoSuchMessage {
+                    workflow: "both_names".into(),
+                    channel,
+                    name: name.into(),
+                    declared: declared.iter().copied().map(str::to_owned).collect(),
+                    closest: closest.map(str::to_owned),
+                }
+            };
+            let no_message = expected(Channel::Message, "aa", &["a", "b"], Some("a"));
+            assert_eq!(run.send(mistyped, &1).await, Err(no_message.clone()));
+            let no_signal = expected(Channel::Signal, "bell", &[], None);
+            assert_eq!(run.signal(BELL, &1).await, Err(no_signal));
+            assert_eq!(store.load(&key(id)).unwrap(), before);
+            let started = client.start(both_names, "m38-new", ()).send(mistyped, &1);
+            assert_eq!(
+                started.await.map(drop),
+                Err(StartError::Message(Box::new(no_message)))
+            );
+            assert_eq!(store.head(&key("m38-new")).unwrap(), None);
+            // Of a workflow that waits in a helper nobody knows all that it waits for.
+            let run = client.start(one, format!("{id}-one"), ()).await.unwrap();
+            run.send(mistyped, &1).await.unwrap();
+        }
     })
     .await;
 }

@@ -11,7 +11,7 @@ async fn m42_a_run_that_ends_keeps_what_it_did_not_read_until_it_is_purged() {
         let world = World::new();
         let runtime = runtime(store.clone(), &world).await;
         let client = runtime.client();
-        let run = client.start(deaf, "m42", ()).await.unwrap();
+        let run = client.start(deaf, "m42", 0).await.unwrap();
         world.begun().await;
         run.send(A, &1).await.unwrap();
         run.signal(BELL, &1).await.unwrap();
@@ -43,11 +43,11 @@ async fn a_run_that_begins_anew_has_an_empty_inbox_and_numbers_that_go_on() {
         let world = World::new();
         let runtime = runtime(store, &world).await;
         let client = runtime.client();
-        let run = client.start(deaf, "anew", ()).await.unwrap();
+        let run = client.start(deaf, "anew", 0).await.unwrap();
         run.send(A, &1).idempotency_key("k").await.unwrap();
         world.open(1);
         soon(run.result()).await.unwrap();
-        let again = client.start(deaf, "anew", ()).reuse(Reuse::AfterFinish);
+        let again = client.start(deaf, "anew", 0).reuse(Reuse::AfterFinish);
         let run = again.await.unwrap();
         assert_eq!(messages(&run).await, []);
         let receipt = run.send(A, &1).idempotency_key("k").await.unwrap();

@@ -77,10 +77,16 @@ async fn fails(acx: &ActivityCx) -> Result<(), Failure> {
     Err(Failure::transient("not yet"))
 }
 
+/// A wait in a helper: of a workflow that calls it nobody knows all that it waits for (M38).
+#[durable]
+async fn take(cx: &Cx) -> Result<u64, ReceiveError> {
+    cx.receive(A).await
+}
+
 /// Takes one message.
 #[workflow]
 pub(crate) async fn one(cx: &Cx) -> Result<u64, ReceiveError> {
-    cx.receive(A).await
+    take(cx).await
 }
 
 /// Takes so many messages.
@@ -88,7 +94,7 @@ pub(crate) async fn one(cx: &Cx) -> Result<u64, ReceiveError> {
 pub(crate) async fn several(cx: &Cx, count: u64) -> Result<Vec<u64>, ReceiveError> {
     let mut all = Vec::new();
     for _ in 0..count {
-        all.push(cx.receive(A).await?);
+        all.push(take(cx).await?);
     }
     Ok(all)
 }
@@ -99,7 +105,7 @@ pub(crate) async fn busy(cx: &Cx, count: u64) -> Result<Vec<u64>, Error> {
     gated(cx).await?;
     let mut all = Vec::new();
     for _ in 0..count {
-        all.push(cx.receive(A).await?);
+        all.push(take(cx).await?);
     }
     Ok(all)
 }
@@ -107,20 +113,26 @@ pub(crate) async fn busy(cx: &Cx, count: u64) -> Result<Vec<u64>, Error> {
 /// Takes a message, does something, and takes another.
 #[workflow]
 pub(crate) async fn twice(cx: &Cx) -> Result<(u64, u64), Error> {
-    let first = cx.receive(A).await?;
+    let first = take(cx).await?;
     gated(cx).await?;
-    Ok((first, cx.receive(A).await?))
+    Ok((first, take(cx).await?))
 }
 
 #[workflow]
-pub(crate) async fn ends(cx: &Cx, well: bool) -> Result<u64, Error> {
-    let _ = cx;
-    if well { Ok(7) } else { Err(Error::new("no")) }
+pub(crate) async fn ends(cx: &Cx, well: Option<bool>) -> Result<u64, Error> {
+    match well {
+        Some(true) => Ok(7),
+        Some(false) => Err(Error::new("no")),
+        None => Ok(take(cx).await?),
+    }
 }
 
-/// Ends with the activity, whatever it is sent.
+/// Takes nothing, unless it is to, and ends with an activity.
 #[workflow]
-pub(crate) async fn deaf(cx: &Cx) -> Result<(), Error> {
+pub(crate) async fn deaf(cx: &Cx, takes: u64) -> Result<(), Error> {
+    for _ in 0..takes {
+        take(cx).await?;
+    }
     Ok(gated(cx).await?)
 }
 
@@ -129,7 +141,7 @@ pub(crate) async fn deaf(cx: &Cx) -> Result<(), Error> {
 pub(crate) async fn backs_off(cx: &Cx) -> Result<u64, Error> {
     Ok(select! {
         failed = fails(cx) => { failed?; 0 },
-        got = cx.receive(A) => got?,
+        got = take(cx) => got?,
     })
 }
 
@@ -166,7 +178,7 @@ pub(crate) async fn same_name(cx: &Cx) -> Result<(u64, u64), ReceiveError> {
 /// A wait beside a long sleep.
 #[workflow]
 pub(crate) async fn beside(cx: &Cx) -> Result<u64, Error> {
-    let (got, slept) = join!(cx.receive(A), cx.sleep(days(1)));
+    let (got, slept) = join!(take(cx), cx.sleep(days(1)));
     slept?;
     Ok(got?)
 }
