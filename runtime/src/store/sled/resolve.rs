@@ -277,13 +277,13 @@ fn change_blocked(
     let next_generation = before.is_some_and(|head| head.generation != generation);
     if were_blocked && (next_generation || change == Some(&BlockedChange::Clear)) {
         for key in effects.keys(&keys::all(keys::BLOCKED, run), usize::MAX)? {
-            effects.remove_with_chunks(key)?;
+            effects.remove_unread(key)?;
         }
     }
     if let Some(BlockedChange::Put(record)) = change {
         let key = keys::blocked(run, &record.artifact);
         if were_blocked && !next_generation {
-            effects.remove_with_chunks(key.clone())?;
+            effects.remove_unread(key.clone())?;
         }
         effects.put(key, BLOCKED_VERSION, &blocked_content(record));
     }
