@@ -22,6 +22,8 @@ pub mod profile;
 mod registry;
 mod runtime;
 pub mod store;
+#[cfg(feature = "cli")]
+mod words;
 
 pub use builder::{Builder, IntoStore, StartupError, StoreSource};
 pub use client::{

@@ -33,13 +33,15 @@
 //! ([`Builder::artifact`](crate::Builder::artifact)), so what another binary says of itself is not what is deployed.
 //!
 //! None of the commands starts the runtime or an activity. `manifest`, `check` and `plan` write nothing into a store
-//! and make none; `unblock` and `migrate` open the store that they are told to change.
+//! and make none. `blocked`, `unblock` and `migrate` open the store that they are told to list or to change.
 //!
 //! Exit codes: 0 done, 1 not done or something is wrong, 2 wrong arguments.
 
+mod blocked;
 mod check;
 mod judge;
 mod migrate;
+mod place;
 mod plan;
 mod source;
 mod stopped;
@@ -55,7 +57,9 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use perennial::{RunId, RunKey};
 
 use crate::Builder;
+use crate::words::counted;
 
+pub use blocked::{BlockedError, BlockedListError, BlockedOptions, BlockedRuns, blocked};
 pub use check::{Check, CheckOptions, CheckState, Checked, check};
 pub use migrate::{MoveError, Moved};
 pub use plan::{Because, Part, Plan, PlanOptions, Recorded, Server, Uncovered, plan};
@@ -88,6 +92,7 @@ enum Command {
     Manifest,
     Check(CheckArguments),
     Plan(PlanArguments),
+    Blocked(BlockedArguments),
     Unblock(UnblockArguments),
     Migrate(MigrateArguments),
 }
@@ -128,6 +133,23 @@ struct CheckArguments {
     /// The folder of stored histories, counted from that one [default: tests/histories, if it is there]
     #[arg(long, value_name = "FOLDER")]
     histories: Option<PathBuf>,
+}
+
+/// Lists the runs that are blocked, with their errors
+///
+/// The store must not be in use: a program that is at work has `client.list().blocked(true)`. Nothing is changed.
+/// Runs with the same error in the same program are one entry.
+#[derive(Debug, clap::Args)]
+struct BlockedArguments {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// How many runs to name with each error
+    #[arg(long, value_name = "N", default_value_t = BlockedOptions::default().ids)]
+    ids: usize,
+    /// The folder of the store [default: the program's store]
+    #[arg(long, value_name = "FOLDER")]
+    store: Option<PathBuf>,
 }
 
 /// Clears what is recorded of a run that is blocked, so that the next program tries it
@@ -228,6 +250,7 @@ impl Command {
             Self::Manifest => Ok((builder.manifest().to_json(), true)),
             Self::Check(arguments) => Ok(arguments.run(builder)),
             Self::Plan(arguments) => arguments.run(builder),
+            Self::Blocked(arguments) => arguments.run(builder),
             Self::Unblock(UnblockArguments { run, store }) => {
                 let unblocked = unblock::unblock(builder, store, run)?;
                 Ok((format!("{unblocked}\n"), true))
@@ -277,6 +300,18 @@ impl PlanArguments {
     }
 }
 
+impl BlockedArguments {
+    fn run(self, builder: &Builder) -> Result<Outcome, AnyError> {
+        let Self { json, ids, store } = self;
+        let blocked = blocked(builder, &BlockedOptions { store, ids })?;
+        let text = match json {
+            true => blocked.to_json(),
+            false => format!("{blocked}\n"),
+        };
+        Ok((text, true))
+    }
+}
+
 /// Runs `code` on a thread of its own, whose name says what it does: there may be tokio's runtime around, and what
 /// panics there is told as a run's error.
 fn apart<T: Send>(code: impl FnOnce() -> Result<T, SourceError> + Send) -> Result<T, SourceError> {
@@ -295,10 +330,14 @@ fn apart<T: Send>(code: impl FnOnce() -> Result<T, SourceError> + Send) -> Resul
     })
 }
 
-/// `1 run`, `2 runs`.
-fn count(count: u64, one: &str) -> String {
-    let ending = if count == 1 { "" } else { "s" };
-    format!("{count} {one}{ending}")
+/// So many runs, of which these are the first.
+fn named(count: u64, first: &[String]) -> String {
+    let more = count.saturating_sub(first.len() as u64);
+    match (&*first.join(", "), more) {
+        ("", _) => counted(count, "run"),
+        (runs, 0) => runs.to_owned(),
+        (runs, more) => format!("{runs} and {more} more"),
+    }
 }
 
 /// What a workflow says when it panics in a replay is in the error, once for all runs that it happens to.

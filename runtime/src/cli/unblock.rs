@@ -51,6 +51,10 @@ impl fmt::Display for Unblocked {
         )?;
         f.write_str("what was recorded, and is cleared:")?;
         for record in records {
+            if record.is_unreadable() {
+                write!(f, "\n  {}  it could not be read", record.code)?;
+                continue;
+            }
             let unfit = if record.unfit { ", unfit" } else { "" };
             write!(
                 f,

@@ -505,8 +505,8 @@ impl BlockedRecord {
             code: Self::UNREADABLE.into(),
             text: format!(
                 "a program could not go on with run {run}, but what is recorded of it cannot be read: {problem}\n\n\
-                 help: the next program that is started tries the run as if nothing were recorded; where it goes on, \
-                 or by `unblock`, the record is cleared"
+                 Nothing else of the run depends on it. The next program that is started tries the run as if nothing \
+                 were recorded, and clears the record when the run goes on."
             ),
             details: Value::null(),
             at: Timestamp::default(),

@@ -1,9 +1,9 @@
 //! Whether stored histories fit a program.
 
 use super::{Check, CheckOptions, CheckState};
-use crate::cli::count;
 use crate::cli::judge::{Finding, Judge, Judged, Program, Scope, Told};
 use crate::cli::source::{SourceError, histories, read_file, shown};
+use crate::words::counted;
 
 /// Of so many histories the errors are shown.
 const SHOWN: usize = 20;
@@ -124,7 +124,7 @@ fn conclusion(name: &str, files: usize, found: Found) -> Check {
             1 => "1 history fits".to_owned(),
             _ => format!("{fit} histories fit"),
         };
-        let files = count(files as u64, "file");
+        let files = counted(files as u64, "file");
         let summary = format!("{all}, {unfinished} unfinished, in {files} of {name}");
         return Check::new(NAME, CheckState::Well, summary);
     }

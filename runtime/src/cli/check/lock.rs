@@ -5,8 +5,8 @@ use std::path::Path;
 use perennial_codegen::lock::{FILE, Level, Lock, Package, SourceError};
 
 use super::{Check, CheckState};
-use crate::cli::count;
 use crate::cli::source::shown;
+use crate::words::counted;
 
 const NAME: &str = "lock";
 
@@ -33,7 +33,7 @@ pub(super) fn check(folder: &Path) -> Check {
         Ok(package) => package,
         Err(error) => return unreadable(&error),
     };
-    let released = count(lock.functions.len() as u64, "function");
+    let released = counted(lock.functions.len() as u64, "function");
     let mut check = Check::new(NAME, CheckState::Well, "");
     let mut new = 0;
     for finding in package.compare(&lock) {

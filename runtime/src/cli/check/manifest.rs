@@ -6,13 +6,13 @@ use perennial::CalleeKind;
 
 use super::{Check, CheckState};
 use crate::builder::Builder;
-use crate::cli::count;
+use crate::words::counted;
 
 const NAME: &str = "manifest";
 
 pub(super) fn check(builder: &Builder) -> Check {
     let registry = &builder.registry;
-    let workflows = count(registry.workflows.len() as u64, "workflow");
+    let workflows = counted(registry.workflows.len() as u64, "workflow");
     let summary = match registry.activities.len() {
         1 => format!("{workflows}, 1 activity"),
         activities => format!("{workflows}, {activities} activities"),

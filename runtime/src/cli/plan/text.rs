@@ -3,7 +3,8 @@
 use std::fmt;
 
 use super::{Because, Part, Plan, Server, Uncovered};
-use crate::cli::count as counted;
+use crate::cli::named;
+use crate::words::{counted, verb};
 
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -127,12 +128,7 @@ impl fmt::Display for Part {
             runs,
             served_by,
         } = self;
-        let more = count.saturating_sub(runs.len() as u64);
-        match (&*runs.join(", "), more) {
-            ("", _) => f.write_str(&counted(*count, "run"))?,
-            (runs, 0) => f.write_str(runs)?,
-            (runs, more) => write!(f, "{runs} and {more} more")?,
-        }
+        f.write_str(&named(*count, runs))?;
         if served_by.is_empty() {
             return write!(
                 f,
@@ -157,8 +153,4 @@ fn because(server: &Server, count: u64) -> String {
         }
         Because::Untried => format!("{artifact}, as far as is known"),
     }
-}
-
-fn verb<T>(count: u64, one: T, many: T) -> T {
-    if count == 1 { one } else { many }
 }

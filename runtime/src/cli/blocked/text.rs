@@ -1,0 +1,69 @@
+//! Blocked runs as people read them.
+
+use std::fmt;
+
+use super::{BlockedError, BlockedRuns};
+use crate::cli::named;
+use crate::store::BlockedRecord;
+use crate::words::{counted, verb};
+
+impl fmt::Display for BlockedRuns {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            source,
+            count,
+            errors,
+            more,
+            ..
+        } = self;
+        if *count == 0 {
+            return write!(f, "no run is blocked in {source}");
+        }
+        writeln!(
+            f,
+            "{} {} blocked in {source}",
+            counted(*count, "run"),
+            verb(*count, "is", "are")
+        )?;
+        for error in errors {
+            writeln!(f, "\n{error}")?;
+        }
+        if *more > 0 {
+            let records = counted(*more, "record");
+            writeln!(f, "\n{records} of further errors are not listed")?;
+        }
+        f.write_str(
+            "\nhelp: a program that is started tries them, but for those that it is unfit for; `perennial plan` tells \
+             beforehand which of them it goes on with, and `perennial unblock` lets an unfit one try a run again",
+        )
+    }
+}
+
+impl fmt::Display for BlockedError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            workflow,
+            code,
+            artifact,
+            unfit,
+            count,
+            runs,
+            at,
+            error,
+            ..
+        } = self;
+        writeln!(f, "── {} of {workflow}: {code} ──", counted(*count, "run"))?;
+        writeln!(f, "{}", named(*count, runs))?;
+        if code != BlockedRecord::UNREADABLE {
+            let unfit = if *unfit { "unfit, " } else { "" };
+            let last = if *count > 1 { "the last one " } else { "" };
+            writeln!(f, "in program {artifact}: {unfit}{last}{at}")?;
+        }
+        let many = if *count > 1 {
+            "the first of them: "
+        } else {
+            ""
+        };
+        write!(f, "\n{many}{error}")
+    }
+}
