@@ -513,6 +513,26 @@ impl BlockedRecord {
         }
     }
 
+    /// The code of a record that says that the run is to be tried.
+    pub const UNBLOCKED: &'static str = "unblocked";
+
+    /// What takes the place of the records of a run that is unblocked while no program has the store open. The run
+    /// may wait for nothing but a timer, so that a record must stand for it to be tried before that; it goes as all
+    /// of them go when the run goes on (S16).
+    #[must_use]
+    pub fn unblocked(run: &RunKey, artifact: String, at: Timestamp) -> Self {
+        Self {
+            artifact,
+            unfit: false,
+            code: Self::UNBLOCKED.into(),
+            text: format!(
+                "run {run} was blocked and is to be tried: the next program that is started on the store does so"
+            ),
+            details: Value::null(),
+            at,
+        }
+    }
+
     /// Whether it stands for one that cannot be read.
     #[must_use]
     pub fn is_unreadable(&self) -> bool {
@@ -534,6 +554,8 @@ pub enum BlockedChange {
     Put(BlockedRecord),
     /// The run goes on: all records are removed.
     Clear,
+    /// A record in place of all that there are.
+    Replace(BlockedRecord),
 }
 
 /// All that is kept of a run beside its history.

@@ -167,7 +167,7 @@ fn advance(run: &RunKey, mut head: Head, changes: &Changes) -> Result<Resolved, 
         head.finished = status.is_finished().then_some(head.stamp);
     }
     match &changes.blocked {
-        Some(BlockedChange::Put(_)) => head.blocked = true,
+        Some(BlockedChange::Put(_) | BlockedChange::Replace(_)) => head.blocked = true,
         Some(BlockedChange::Clear) => head.blocked = false,
         None => {}
     }
@@ -212,7 +212,7 @@ fn check_bounds(changes: &Changes) -> Result<(), StoreError> {
     check_tasks(&changes.tasks)?;
     check_attempts(&changes.attempts)?;
     match &changes.blocked {
-        Some(BlockedChange::Put(record)) => check_blocked(record),
+        Some(BlockedChange::Put(record) | BlockedChange::Replace(record)) => check_blocked(record),
         Some(BlockedChange::Clear) | None => Ok(()),
     }
 }

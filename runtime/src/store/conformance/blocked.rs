@@ -65,6 +65,38 @@ pub fn a_new_record_takes_the_place_of_the_old(factory: Factory<'_>) {
     assert_eq!(run.load().blocked, [new]);
 }
 
+/// Also of one of the same artifact, and where there is none.
+pub fn a_record_takes_the_place_of_all(factory: Factory<'_>) {
+    let scene = Scene::new(factory);
+    let mut run = scene.begin("order-42");
+    let replace = |record: &BlockedRecord| Changes {
+        blocked: Some(BlockedChange::Replace(record.clone())),
+        ..no_changes()
+    };
+    let tried = |artifact: &str| {
+        let text = "x".repeat(20_000);
+        BlockedRecord {
+            unfit: false,
+            ..record(artifact, &text)
+        }
+    };
+    let claimable = || ok(scene.store.claimable("one", None, 9)).len();
+    run.commit(replace(&tried("one")));
+    assert_eq!(run.load().blocked, [tried("one")]);
+    run.commit(put(&record("one", "changed")));
+    run.commit(put(&record("two", "changed")));
+    assert_eq!(claimable(), 0);
+    run.commit(replace(&tried("one")));
+    let loaded = run.load();
+    assert_eq!(
+        (loaded.head.blocked, loaded.blocked),
+        (true, vec![tried("one")])
+    );
+    assert_eq!(claimable(), 1);
+    run.commit(replace(&tried("three")));
+    assert_eq!(run.load().blocked, [tried("three")]);
+}
+
 /// Its history is another one, and so is what fits it.
 pub fn a_next_generation_is_not_blocked(factory: Factory<'_>) {
     let scene = Scene::new(factory);

@@ -103,7 +103,7 @@ macro_rules! store_conformance {
             blocked: a_blocked_record_stands_until_it_is_cleared, a_new_record_takes_the_place_of_the_old,
                 a_next_generation_is_not_blocked, a_large_record_comes_and_goes,
                 blocked_runs_are_listed_apart, a_run_that_has_ended_is_not_blocked,
-                a_record_that_cannot_be_read_is_told_and_harms_nothing_else;
+                a_record_takes_the_place_of_all, a_record_that_cannot_be_read_is_told_and_harms_nothing_else;
             claim: a_claim_raises_the_fence, owners_are_told_apart, runs_with_something_to_do_are_claimable,
                 a_run_that_only_waits_for_time_is_not, unfit_runs_are_left_out, claimable_runs_come_in_pages,
                 an_ended_run_is_claimable_for_its_tasks_alone;
