@@ -22,7 +22,6 @@ pub mod profile;
 mod registry;
 mod runtime;
 pub mod store;
-#[cfg(feature = "cli")]
 mod words;
 
 pub use builder::{Builder, IntoStore, StartupError, StoreSource};
