@@ -39,6 +39,7 @@
 
 mod blocked;
 mod check;
+mod colours;
 mod judge;
 mod migrate;
 mod place;
@@ -192,26 +193,40 @@ pub fn asked() -> bool {
     std::env::args_os().nth(1).is_some_and(|word| word == WORD)
 }
 
-/// Does what the arguments of the process say, of which the first may be `perennial`.
+/// Does what the arguments of the process say, of which the first may be `perennial`. What it says has colours where
+/// stdout is a terminal and the variable `NO_COLOR` is not set.
 ///
 /// Call it before anything else is begun. It may be called within tokio's runtime, and holds the thread.
 pub fn run(builder: Builder) -> ExitCode {
     quiet_replays();
     let (mut out, mut errors) = (io::stdout(), io::stderr());
-    call(builder, std::env::args_os(), &mut out, &mut errors).into()
+    let arguments = std::env::args_os().collect();
+    let colours = colours::are_wanted();
+    carry_out(&builder, arguments, colours, &mut out, &mut errors).into()
 }
 
 /// Does what the arguments say: the first is the name of the program, the second may be `perennial`. What it found
-/// is written to `out`, and why it was not done to `errors`. Gives the exit code.
+/// is written to `out`, and why it was not done to `errors`, both without colours. Gives the exit code.
 pub fn call(
     builder: Builder,
     arguments: impl IntoIterator<Item = impl Into<OsString>>,
     out: &mut dyn Write,
     errors: &mut dyn Write,
 ) -> u8 {
+    let arguments = arguments.into_iter().map(Into::into).collect();
+    carry_out(&builder, arguments, false, out, errors)
+}
+
+fn carry_out(
+    builder: &Builder,
+    arguments: Vec<OsString>,
+    colours: bool,
+    out: &mut dyn Write,
+    errors: &mut dyn Write,
+) -> u8 {
     // Nobody may be reading; the exit code says it too.
     let told = |to: &mut dyn Write, text: &str| drop(to.write_all(text.as_bytes()));
-    let command = match parse(arguments.into_iter().map(Into::into).collect()) {
+    let command = match parse(arguments) {
         Ok(command) => command,
         Err(error) => {
             let text = error.render().to_string();
@@ -219,7 +234,7 @@ pub fn call(
             return u8::try_from(error.exit_code()).unwrap_or(2);
         }
     };
-    match command.run(&builder) {
+    match command.run(builder, colours) {
         Ok((text, is_well)) => {
             told(out, &text);
             u8::from(!is_well)
@@ -245,12 +260,12 @@ fn parse(mut arguments: Vec<OsString>) -> Result<Command, clap::Error> {
 }
 
 impl Command {
-    fn run(self, builder: &Builder) -> Result<Outcome, AnyError> {
+    fn run(self, builder: &Builder, colours: bool) -> Result<Outcome, AnyError> {
         match self {
             Self::Manifest => Ok((builder.manifest().to_json(), true)),
             Self::Check(arguments) => Ok(arguments.run(builder)),
-            Self::Plan(arguments) => arguments.run(builder),
-            Self::Blocked(arguments) => arguments.run(builder),
+            Self::Plan(arguments) => arguments.run(builder, colours),
+            Self::Blocked(arguments) => arguments.run(builder, colours),
             Self::Unblock(UnblockArguments { run, store }) => {
                 let unblocked = unblock::unblock(builder, store, run)?;
                 Ok((format!("{unblocked}\n"), true))
@@ -279,7 +294,7 @@ impl CheckArguments {
 }
 
 impl PlanArguments {
-    fn run(self, builder: &Builder) -> Result<Outcome, AnyError> {
+    fn run(self, builder: &Builder, colours: bool) -> Result<Outcome, AnyError> {
         let mut options = PlanOptions {
             ids: self.ids,
             recorded_only: self.recorded_only,
@@ -292,21 +307,23 @@ impl PlanArguments {
             Some(path) => plan(builder, path, &options)?,
             None => plan::plan_own(builder, &options)?,
         };
-        let text = match self.json {
-            true => plan.to_json(),
-            false => format!("{plan}\n"),
+        let text = match (self.json, colours) {
+            (true, _) => plan.to_json(),
+            (false, true) => format!("{}\n", plan.coloured()),
+            (false, false) => format!("{plan}\n"),
         };
         Ok((text, plan.covers_all()))
     }
 }
 
 impl BlockedArguments {
-    fn run(self, builder: &Builder) -> Result<Outcome, AnyError> {
+    fn run(self, builder: &Builder, colours: bool) -> Result<Outcome, AnyError> {
         let Self { json, ids, store } = self;
         let blocked = blocked(builder, &BlockedOptions { store, ids })?;
-        let text = match json {
-            true => blocked.to_json(),
-            false => format!("{blocked}\n"),
+        let text = match (json, colours) {
+            (true, _) => blocked.to_json(),
+            (false, true) => format!("{}\n", blocked.coloured()),
+            (false, false) => format!("{blocked}\n"),
         };
         Ok((text, true))
     }

@@ -76,6 +76,8 @@ fn s16_the_same_as_json_is_read_back() {
     assert_eq!(folder.replace(FOLDER[0], FOLDER[1]), memory);
     let blocked: BlockedRuns = serde_json::from_str(&folder).unwrap();
     assert_eq!(blocked.count, 3);
+    assert!(blocked.coloured().contains("\u{1b}[31m"), "{blocked}");
+    assert!(!blocked.to_string().contains('\u{1b}'));
     let errors = blocked.errors.iter().map(|error| {
         let runs: Vec<_> = error.runs.iter().map(String::as_str).collect();
         (&*error.code, &*error.artifact, error.unfit, runs)

@@ -3,12 +3,25 @@
 use std::fmt;
 
 use super::{BlockedError, BlockedRuns};
+use crate::cli::colours::{inked, text_of};
 use crate::cli::named;
 use crate::store::BlockedRecord;
 use crate::words::{counted, verb};
 
 impl fmt::Display for BlockedRuns {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(f, false)
+    }
+}
+
+impl BlockedRuns {
+    /// The text for a terminal: with colours, where it is about histories that do not fit.
+    #[must_use]
+    pub fn coloured(&self) -> String {
+        text_of(|f| self.write(f, true))
+    }
+
+    fn write(&self, f: &mut fmt::Formatter<'_>, colours: bool) -> fmt::Result {
         let Self {
             source,
             count,
@@ -26,7 +39,9 @@ impl fmt::Display for BlockedRuns {
             verb(*count, "is", "are")
         )?;
         for error in errors {
-            writeln!(f, "\n{error}")?;
+            f.write_str("\n")?;
+            error.write(f, colours)?;
+            f.write_str("\n")?;
         }
         if *more > 0 {
             let records = counted(*more, "record");
@@ -41,6 +56,12 @@ impl fmt::Display for BlockedRuns {
 
 impl fmt::Display for BlockedError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(f, false)
+    }
+}
+
+impl BlockedError {
+    fn write(&self, f: &mut fmt::Formatter<'_>, colours: bool) -> fmt::Result {
         let Self {
             workflow,
             code,
@@ -50,7 +71,7 @@ impl fmt::Display for BlockedError {
             runs,
             at,
             error,
-            ..
+            details,
         } = self;
         writeln!(f, "── {} of {workflow}: {code} ──", counted(*count, "run"))?;
         writeln!(f, "{}", named(*count, runs))?;
@@ -64,6 +85,7 @@ impl fmt::Display for BlockedError {
         } else {
             ""
         };
-        write!(f, "\n{many}{error}")
+        let details = Some(details).filter(|_| colours);
+        write!(f, "\n{many}{}", inked(error, details))
     }
 }

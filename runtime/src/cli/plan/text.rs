@@ -3,11 +3,24 @@
 use std::fmt;
 
 use super::{Because, Part, Plan, Server, Uncovered};
+use crate::cli::colours::{inked, text_of};
 use crate::cli::named;
 use crate::words::{counted, verb};
 
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(f, false)
+    }
+}
+
+impl Plan {
+    /// The text for a terminal: with colours, where it is about histories that do not fit.
+    #[must_use]
+    pub fn coloured(&self) -> String {
+        text_of(|f| self.write(f, true))
+    }
+
+    fn write(&self, f: &mut fmt::Formatter<'_>, colours: bool) -> fmt::Result {
         let Self {
             artifact,
             source,
@@ -57,7 +70,9 @@ impl fmt::Display for Plan {
             }
         }
         for entry in uncovered {
-            writeln!(f, "\n{entry}")?;
+            f.write_str("\n")?;
+            entry.write(f, colours)?;
+            f.write_str("\n")?;
         }
         if !programs.is_empty() && !self.covers_all() {
             writeln!(f, "\nother programs that are recorded there:")?;
@@ -89,6 +104,12 @@ impl fmt::Display for Plan {
 
 impl fmt::Display for Uncovered {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(f, false)
+    }
+}
+
+impl Uncovered {
+    fn write(&self, f: &mut fmt::Formatter<'_>, colours: bool) -> fmt::Result {
         let Self {
             workflow,
             code,
@@ -96,7 +117,7 @@ impl fmt::Display for Uncovered {
             count,
             parts,
             error,
-            ..
+            details,
         } = self;
         let of = match &**workflow {
             "" => String::new(),
@@ -117,7 +138,8 @@ impl fmt::Display for Uncovered {
         } else {
             ""
         };
-        write!(f, "\n{many}{error}")
+        let details = details.as_ref().filter(|_| colours);
+        write!(f, "\n{many}{}", inked(error, details))
     }
 }
 
