@@ -10,3 +10,17 @@ pub(crate) fn counted(count: u64, one: &str) -> String {
 pub(crate) fn verb<T>(count: u64, one: T, many: T) -> T {
     if count == 1 { one } else { many }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_is_not_many() {
+        let told = |count| format!("{} {}", counted(count, "run"), verb(count, "is", "are"));
+        assert_eq!(
+            [0, 1, 2].map(told),
+            ["0 runs are", "1 run is", "2 runs are"]
+        );
+    }
+}

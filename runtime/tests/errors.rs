@@ -40,6 +40,10 @@ fn what_a_store_says() {
             run: run(),
             tasks: 2,
         },
+        Refusal::OpenTasks {
+            run: run(),
+            tasks: 1,
+        },
         Refusal::Exists { run: run() },
         Refusal::Restoring { run: run() },
         Refusal::Inconsistent {
@@ -126,6 +130,10 @@ fn what_a_client_is_told() {
         PurgeError::OpenActivities {
             run: run(),
             count: 2,
+        },
+        PurgeError::OpenActivities {
+            run: run(),
+            count: 1,
         },
         PurgeError::Unavailable(Unavailable::Stopped),
     ];

@@ -53,6 +53,16 @@ fn a_deploy_that_does_not_fit_names_the_runs_the_errors_and_the_program_that_can
     insta::assert_snapshot!(ran.all());
 }
 
+#[test]
+fn one_is_not_many() {
+    let store = MemoryStore::new();
+    put(&store, &record(order_1, "order-1", "shop 1", &[]));
+    let ran = World::new().call(shop_3(store), &["plan"]).all();
+    let end =
+        "1 of 1 open run is not covered: deployed as it is, this program would leave it blocked";
+    assert!(ran.contains(end), "{ran}");
+}
+
 /// Colours and nothing else, also of a plan that was read back.
 #[test]
 fn for_a_terminal_it_has_the_colours_of_the_errors() {

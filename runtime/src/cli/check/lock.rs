@@ -6,7 +6,7 @@ use perennial_codegen::lock::{FILE, Level, Lock, Package, SourceError};
 
 use super::{Check, CheckState};
 use crate::cli::source::shown;
-use crate::words::counted;
+use crate::words::{counted, verb};
 
 const NAME: &str = "lock";
 
@@ -51,11 +51,8 @@ pub(super) fn check(folder: &Path) -> Check {
     check.summary = match check.wrong.len() {
         0 => format!("{released} as {FILE} has them{new}"),
         wrong => format!(
-            "{} {FILE} that would break open runs{new}",
-            match wrong {
-                1 => "1 difference from".to_owned(),
-                wrong => format!("{wrong} differences from"),
-            }
+            "{wrong} {} from {FILE} that would break open runs{new}",
+            verb(wrong as u64, "difference", "differences")
         ),
     };
     if !check.wrong.is_empty() {

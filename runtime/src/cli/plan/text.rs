@@ -93,8 +93,9 @@ impl Plan {
             0 => f.write_str("\nall open runs are covered: nothing stands against a deploy"),
             count => write!(
                 f,
-                "\n{count} of {open} open runs {} not covered: deployed as it is, this program would leave {} blocked\n\n\
+                "\n{count} of {} {} not covered: deployed as it is, this program would leave {} blocked\n\n\
                  help: change the program so that it covers them, or keep one running that does until they have ended",
+                counted(*open, "open run"),
                 verb(count, "is", "are"),
                 verb(count, "it", "them"),
             ),
