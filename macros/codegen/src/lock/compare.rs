@@ -143,6 +143,12 @@ impl Comparison<'_> {
         self.shape.context.as_deref().unwrap_or("cx")
     }
 
+    /// The lowest and the highest released version of a marker.
+    pub(super) fn arms(&self, id: &str) -> Option<(u32, u32)> {
+        let arms = self.known.get(id)?;
+        Some((*arms.iter().min()?, *arms.iter().max()?))
+    }
+
     fn function(&self) -> Place {
         Place::at(self.shape.name)
     }
