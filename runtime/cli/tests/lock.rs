@@ -175,6 +175,20 @@ fn a_marker_that_is_accepted_as_gone_is_retired() {
 }
 
 #[test]
+fn a_marker_that_a_helper_asks_for_now_is_accepted_for_both_at_once() {
+    let folder = Folder::shop();
+    let marker = "    if cx.patched(\"fraud\") {\n        check(cx).await?;\n    }\n";
+    let before = |line: &str| format!("{marker}    {line}");
+    folder.edit("src/orders.rs", "    restock(", &before("restock("));
+    folder.call(&[]);
+    folder.edit("src/orders.rs", marker, "");
+    folder.edit("src/orders.rs", "    order_parts", &before("order_parts"));
+    insta::assert_snapshot!(folder.call(&["--check"]));
+    insta::assert_snapshot!(folder.call(&["--accept", "fulfil"]));
+    insta::assert_snapshot!(folder.call(&["--check"]));
+}
+
+#[test]
 fn a_marker_that_cannot_be_compared_is_an_error_for_the_check_and_is_never_accepted() {
     let folder = Folder::shop();
     folder.edit(

@@ -82,6 +82,19 @@ const CASES: &[Case] = &[
             "    Shelf.restock(cx, cents).await?;\n",
         )],
     ),
+    case(
+        "l306_marker_moved",
+        &[
+            (
+                "    if cx.patched(\"shelf-first\") {\n        Shelf.restock(cx, cents).await?;\n    }\n",
+                "    Shelf.restock(cx, cents).await?;\n",
+            ),
+            (
+                "        ship(cx, item).await?;\n        Ok(())",
+                "        if cx.patched(\"shelf-first\") {\n            charge(cx, item).await?;\n        }\n        ship(cx, item).await?;\n        Ok(())",
+            ),
+        ],
+    ),
     Case {
         name: "l307_retired_again",
         edits: &[(

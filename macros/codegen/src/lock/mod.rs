@@ -45,8 +45,10 @@ mod diff;
 mod enforce;
 mod finding;
 mod format;
+mod moved;
 mod package;
 mod search;
+mod shared;
 #[cfg(test)]
 mod tests;
 mod texts;

@@ -8,8 +8,9 @@ use std::rc::Rc;
 
 use syn::visit::Visit;
 
-use super::compare::{compare, shared};
+use super::compare::compare;
 use super::search::{Search, collect, parsed};
+use super::shared::shared;
 use super::texts::quoted;
 use super::{FILE, Finding, Key, Kind, Level, Lock, Section, Unreadable, texts};
 use crate::index::Index;
@@ -44,7 +45,7 @@ pub struct Function {
     /// The lines of its shape, all markers included.
     pub structure: String,
     pub(super) shape: Shape,
-    /// The markers of the durable functions that a workflow reaches, each with its function.
+    /// The markers of the durable functions that it reaches, each with its function.
     pub(super) reached: Vec<(String, Marker)>,
     /// Markers of which it cannot be told what they guard, so that there is nothing to compare.
     pub(super) mistakes: Vec<Finding>,
@@ -292,8 +293,10 @@ impl Package {
                 reached,
                 ..
             } = function;
-            let mut differences = compare(key, section, shape);
-            differences.extend(shared(lock, key, section, shape, reached));
+            let mut differences = compare(key, section, shape, reached);
+            if key.kind == Kind::Workflow {
+                differences.extend(shared(lock, key, section, shape, reached));
+            }
             if differences.is_empty() && function.lines() != section.lines {
                 findings.push(function.note(format!(
                     "`{}` has markers or versions that are not released yet\n\nhelp: `perennial lock` releases them",
@@ -335,7 +338,7 @@ impl Package {
                     && function.key.kind == Kind::Durable
                     && name(&function.key) == name(key)
                     && !lock.functions.contains_key(&function.key)
-                    && compare(&function.key, section, &function.shape)
+                    && compare(&function.key, section, &function.shape, &function.reached)
                         .iter()
                         .all(super::compare::Difference::is_warning)
             });

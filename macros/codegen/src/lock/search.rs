@@ -102,10 +102,7 @@ impl Search<'_> {
             // Whatever it does, it does without the history.
             return;
         }
-        let reached = match kind {
-            Kind::Workflow => callees::reached(self.index, &declared.calls).markers,
-            Kind::Durable => Vec::new(),
-        };
+        let reached = callees::reached(self.index, &declared.calls).markers;
         let name = match kind {
             Kind::Workflow => options.name.unwrap_or(name),
             Kind::Durable => durable_name(self.path, &declared.path),

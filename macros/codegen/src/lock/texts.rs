@@ -348,20 +348,47 @@ fn nesting_or_same(change: &Change<'_>) -> bool {
 
 /// A released marker for which the code does not ask (L306).
 pub(super) fn marker_gone(comparison: &Comparison<'_>, id: &str, place: Place) -> Difference {
-    let (name, context) = (comparison.name(), comparison.context());
-    let back = match comparison.arms(id).unwrap_or_default() {
-        (0, 1) => format!("`if {context}.patched({id:?}) {{ .. }} else {{ .. }}`"),
-        (low, high) => format!("`match {context}.version({id:?}, {low}..={high}) {{ .. }}`"),
-    };
+    let name = comparison.name();
+    let back = back(comparison, id);
     let headline = format!(
         "`{name}` no longer asks for the marker {id:?}, and the released version did: runs in flight have recorded it"
     );
     let helps = [
         format!("put it back: {back}"),
         format!(
-            "if a helper that it calls asks for it now, or all runs in flight have taken the way that is left, accept that: `perennial lock --accept {}`",
+            "if all runs in flight have taken the way that is left, accept that: `perennial lock --accept {}`",
             quoted(&comparison.key.name)
         ),
+    ];
+    difference("L306", place, &headline, "", &helps)
+}
+
+/// The code that asks for a released marker.
+fn back(comparison: &Comparison<'_>, id: &str) -> String {
+    let context = comparison.context();
+    match comparison.arms(id).unwrap_or_default() {
+        (0, 1) => format!("`if {context}.patched({id:?}) {{ .. }} else {{ .. }}`"),
+        (low, high) => format!("`match {context}.version({id:?}, {low}..={high}) {{ .. }}`"),
+    }
+}
+
+/// A released marker for which a function asks now that the code calls (L306).
+pub(super) fn marker_moved(
+    comparison: &Comparison<'_>,
+    id: &str,
+    helper: &str,
+    place: Place,
+) -> Difference {
+    let name = comparison.name();
+    let headline = format!(
+        "`{name}` no longer asks for the marker {id:?} itself; `{helper}`, which it calls, does now"
+    );
+    let helps = [
+        format!(
+            "if a run comes to it at the same point as before, accept that for both: `perennial lock --accept {}`",
+            quoted(&comparison.key.name)
+        ),
+        format!("if not, put it back: {}", back(comparison, id)),
     ];
     difference("L306", place, &headline, "", &helps)
 }

@@ -5,6 +5,7 @@ mod files;
 mod harmless;
 mod imports;
 mod markers;
+mod moved;
 mod updates;
 
 use std::fmt::Write;
