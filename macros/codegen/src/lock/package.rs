@@ -23,6 +23,8 @@ use crate::shape::{Place, Shape};
 /// writes is not seen, nor is one whose attribute says `lock = false`.
 pub struct Package {
     functions: Vec<Function>,
+    /// Those whose attribute says `lock = false`, each with its place.
+    left_out: Vec<Finding>,
     /// What is to be said of the sources whatever the lock is.
     remarks: Vec<Finding>,
 }
@@ -192,6 +194,7 @@ impl Package {
         }
         let mut package = Package {
             functions: Vec::new(),
+            left_out: Vec::new(),
             remarks: Vec::new(),
         };
         for (path, text) in sources {
@@ -204,6 +207,7 @@ impl Package {
                 path,
                 text: text.as_str().into(),
                 functions: &mut package.functions,
+                left_out: &mut package.left_out,
                 remarks: &mut package.remarks,
             };
             search.visit_file(&file);
@@ -316,7 +320,13 @@ impl Package {
         findings.extend(
             self.gone(lock)
                 .filter(|(key, _)| !moved.contains_key(key))
-                .map(|(key, section)| self.not_there(key, section)),
+                .map(|(key, section)| {
+                    let mut left_out = self.left_out.iter();
+                    match left_out.find(|place| place.key.as_ref() == Some(key)) {
+                        Some(place) => not_compared(key, section, place),
+                        None => not_there(key, section),
+                    }
+                }),
         );
         findings
     }
@@ -350,36 +360,55 @@ impl Package {
         }
         moved
     }
+}
 
-    /// L308
-    fn not_there(&self, key: &Key, section: &Section) -> Finding {
-        let headline = format!("`{key}` is released, and it is not there any more");
-        let accept = format!(
-            "if no run in flight needs it, take it out of the lock: `perennial lock --accept {}`",
-            quoted(&key.name)
-        );
-        let helps = match key.kind {
-            Kind::Workflow => vec![
-                format!(
-                    "if it has got another name, keep the one that its runs know: `#[workflow(name = {:?})]`",
-                    key.name
-                ),
-                accept,
-            ],
-            Kind::Durable => vec!["put it back, if workflows still call it".to_owned(), accept],
-        };
-        let source = key.to_string();
-        Finding {
-            code: Some("L308"),
-            level: Level::Error,
-            key: Some(key.clone()),
-            file: PathBuf::from(FILE),
-            line: section.line.max(1),
-            column: 1,
-            width: source.chars().count(),
-            source,
-            text: texts::text("L308", &headline, "", &helps),
-        }
+/// A released function whose attribute says `lock = false`.
+fn not_compared(key: &Key, section: &Section, place: &Finding) -> Finding {
+    let retired = match section.retired.is_empty() {
+        true => "",
+        false => ", and what it has retired with it: runs that have recorded it will be blocked",
+    };
+    let name = quoted(&key.name);
+    Finding {
+        level: Level::Error,
+        text: format!(
+            "`{key}` is released, and `lock = false` says that it is not compared any more: a change that runs in flight could not follow compiles\n\n\
+             help: take `lock = false` away once it is rewritten\n\
+             help: if it is to stay, take the function out of the lock: `perennial lock --accept {name}`{retired}\n\
+             see: lock#turning-it-off in the book"
+        ),
+        ..place.clone()
+    }
+}
+
+/// L308
+fn not_there(key: &Key, section: &Section) -> Finding {
+    let headline = format!("`{key}` is released, and it is not there any more");
+    let accept = format!(
+        "if no run in flight needs it, take it out of the lock: `perennial lock --accept {}`",
+        quoted(&key.name)
+    );
+    let helps = match key.kind {
+        Kind::Workflow => vec![
+            format!(
+                "if it has got another name, keep the one that its runs know: `#[workflow(name = {:?})]`",
+                key.name
+            ),
+            accept,
+        ],
+        Kind::Durable => vec!["put it back, if workflows still call it".to_owned(), accept],
+    };
+    let source = key.to_string();
+    Finding {
+        code: Some("L308"),
+        level: Level::Error,
+        key: Some(key.clone()),
+        file: PathBuf::from(FILE),
+        line: section.line.max(1),
+        column: 1,
+        width: source.chars().count(),
+        source,
+        text: texts::text("L308", &headline, "", &helps),
     }
 }
 

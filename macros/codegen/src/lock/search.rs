@@ -71,6 +71,8 @@ pub(super) struct Search<'a> {
     pub(super) path: &'a Path,
     pub(super) text: Rc<str>,
     pub(super) functions: &'a mut Vec<Function>,
+    /// Those with `lock = false`: their keys and places.
+    pub(super) left_out: &'a mut Vec<Finding>,
     /// What is to be said of the sources whatever the lock is.
     pub(super) remarks: &'a mut Vec<Finding>,
 }
@@ -85,7 +87,22 @@ impl Search<'_> {
         let Some(declared) = self.index.declared(self.path, line, &name) else {
             return;
         };
-        if declared.is_test || declared.in_macro || options.is_off {
+        if declared.is_test || declared.in_macro {
+            return;
+        }
+        let key = Key {
+            kind,
+            name: match kind {
+                Kind::Workflow => options.name.unwrap_or(name),
+                Kind::Durable => durable_name(self.path, &declared.path),
+            },
+        };
+        if options.is_off {
+            let place = Place::at(signature.ident.span());
+            self.left_out.push(Finding {
+                key: Some(key),
+                ..at(self.path, &self.text, place, String::new())
+            });
             return;
         }
         let context = context_of(kind, signature);
@@ -103,11 +120,6 @@ impl Search<'_> {
             return;
         }
         let reached = callees::reached(self.index, &declared.calls).markers;
-        let name = match kind {
-            Kind::Workflow => options.name.unwrap_or(name),
-            Kind::Durable => durable_name(self.path, &declared.path),
-        };
-        let key = Key { kind, name };
         let mistakes = self.mistakes(&key, context, body);
         self.functions.push(Function {
             key,
