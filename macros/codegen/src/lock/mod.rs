@@ -43,6 +43,7 @@
 mod compare;
 mod diff;
 mod enforce;
+mod files;
 mod finding;
 mod format;
 mod moved;

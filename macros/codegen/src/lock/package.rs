@@ -9,7 +9,8 @@ use std::rc::Rc;
 use syn::visit::Visit;
 
 use super::compare::compare;
-use super::search::{Search, collect, parsed};
+use super::files::{SourceFile, files, left_out, reached};
+use super::search::{Search, parsed};
 use super::shared::shared;
 use super::texts::quoted;
 use super::{FILE, Finding, Key, Kind, Level, Lock, Section, Unreadable, texts};
@@ -19,8 +20,9 @@ use crate::shape::{Place, Shape};
 
 /// The functions of a package.
 ///
-/// They are found in the files below `src`, but for modules that are there for tests only. A function that a macro
-/// writes is not seen, nor is one whose attribute says `lock = false`.
+/// They are found in the files below `src` to which the `mod`s of its crates lead, whatever `cfg` stands on them, but
+/// for modules that are there for tests only. A function that a macro writes is not seen, nor is one whose attribute
+/// says `lock = false`.
 pub struct Package {
     functions: Vec<Function>,
     /// Those whose attribute says `lock = false`, each with its place.
@@ -148,25 +150,42 @@ pub(super) fn unreadable(error: &Unreadable) -> String {
 }
 
 impl Package {
-    /// Reads the sources of the package in `folder`, the one of its `Cargo.toml`.
+    /// Reads the sources of the package in `folder`, the one of its `Cargo.toml`. What is said of files to which no
+    /// `mod` leads are notes.
     ///
     /// # Errors
     ///
     /// A source cannot be read or is no Rust.
     pub fn read(folder: &Path) -> Result<Package, SourceError> {
-        let mut files = Vec::new();
-        collect(&folder.join("src"), &mut files)?;
-        files.sort();
-        let mut sources = Vec::with_capacity(files.len());
-        for path in files {
-            let text = std::fs::read_to_string(&path).map_err(|error| SourceError::Read {
-                path: path.clone(),
-                error,
-            })?;
-            let inside = path.strip_prefix(folder).unwrap_or(&path).to_owned();
-            sources.push((inside, text));
+        let files = files(folder)?;
+        // Where there is no manifest, crates begin in the usual files.
+        let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).unwrap_or_default();
+        let reached = reached(&files, &manifest);
+        // As the macro has it, which does not know which files belong to a crate.
+        let mut index = Index::default();
+        for file in &files {
+            if let Ok(text) = &file.text {
+                index.add(&file.path, text);
+            }
         }
-        Package::of_sources(&sources).map_err(|error| match error {
+        let (mut sources, mut remarks) = (Vec::with_capacity(files.len()), Vec::new());
+        for file in files {
+            if !reached.contains(&file.path) {
+                if !index.is_test(&file.path) {
+                    remarks.extend(left_out(&file));
+                }
+                continue;
+            }
+            let SourceFile { path, text } = file;
+            match text {
+                Ok(text) => sources.push((path, text)),
+                Err(error) => {
+                    let path = folder.join(path);
+                    return Err(SourceError::Read { path, error });
+                }
+            }
+        }
+        Package::of(&index, &sources, remarks).map_err(|error| match error {
             SourceError::Parse {
                 path,
                 line,
@@ -192,10 +211,18 @@ impl Package {
         for (path, text) in sources {
             index.add(path, text);
         }
+        Package::of(&index, sources, Vec::new())
+    }
+
+    fn of(
+        index: &Index,
+        sources: &[(PathBuf, String)],
+        remarks: Vec<Finding>,
+    ) -> Result<Package, SourceError> {
         let mut package = Package {
             functions: Vec::new(),
             left_out: Vec::new(),
-            remarks: Vec::new(),
+            remarks,
         };
         for (path, text) in sources {
             if index.is_test(path) {
@@ -203,7 +230,7 @@ impl Package {
             }
             let file = parsed(path, text)?;
             let mut search = Search {
-                index: &index,
+                index,
                 path,
                 text: text.as_str().into(),
                 functions: &mut package.functions,

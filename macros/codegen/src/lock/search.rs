@@ -1,7 +1,6 @@
 //! Looks for the functions of a package in its sources.
 
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::rc::Rc;
 use std::str::FromStr;
 
@@ -18,30 +17,6 @@ use crate::index::Index;
 use crate::markers;
 use crate::parse::Body;
 use crate::shape::{Place, Shape, Surroundings, context_of};
-
-/// The Rust files below a folder. Links are not followed, so this ends.
-pub(super) fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), SourceError> {
-    let failed = |error| SourceError::Read {
-        path: folder.to_owned(),
-        error,
-    };
-    let entries = match std::fs::read_dir(folder) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(failed(error)),
-    };
-    for entry in entries {
-        let entry = entry.map_err(failed)?;
-        let path = entry.path();
-        let kind = entry.file_type().map_err(failed)?;
-        if kind.is_dir() {
-            collect(&path, files)?;
-        } else if kind.is_file() && path.extension().is_some_and(|extension| extension == "rs") {
-            files.push(path);
-        }
-    }
-    Ok(())
-}
 
 pub(super) fn parsed(path: &Path, text: &str) -> Result<syn::File, SourceError> {
     let failed = |span: Span, message: String| SourceError::Parse {

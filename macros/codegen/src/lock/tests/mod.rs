@@ -5,6 +5,7 @@ mod files;
 mod harmless;
 mod imports;
 mod markers;
+mod modules;
 mod moved;
 mod updates;
 
