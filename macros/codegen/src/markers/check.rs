@@ -5,7 +5,7 @@ use quote::{ToTokens, quote};
 use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::visit_mut::{self, VisitMut};
-use syn::{Expr, ExprMethodCall, Macro, Path, Token, UnOp};
+use syn::{BinOp, Expr, ExprMethodCall, Macro, Path, Token, UnOp};
 
 use super::{Marker, MarkerCall, form, marker_call};
 use crate::check::text;
@@ -135,6 +135,23 @@ impl Checking<'_> {
         }
     }
 
+    /// What stands between `&&`: `a && cx.patched("b")` without an `else` is one `if` in another.
+    fn conjunction(&mut self, expr: &mut Expr) {
+        let found = self.condition(expr);
+        if let Some((call, marker)) = found {
+            return self.note(call, &marker);
+        }
+        match expr {
+            Expr::Paren(inner) => self.conjunction(&mut inner.expr),
+            Expr::Group(inner) => self.conjunction(&mut inner.expr),
+            Expr::Binary(both) if matches!(both.op, BinOp::And(_)) => {
+                self.conjunction(&mut both.left);
+                self.conjunction(&mut both.right);
+            }
+            other => self.visit_expr_mut(other),
+        }
+    }
+
     fn is_context(&self, expr: &Expr) -> bool {
         match expr {
             Expr::Path(path) => path.path.is_ident(self.context),
@@ -237,7 +254,7 @@ impl Checking<'_> {
                 "the code of each version cannot be told here, so that it could not be compared with what was released",
                 &[
                     &form,
-                    "other conditions go inside; the same marker may be asked for at several places",
+                    "other conditions go inside, or beside it with `&&` where there is no `else`; the same marker may be asked for at several places",
                 ],
             ),
         );
@@ -308,8 +325,8 @@ impl VisitMut for Checking<'_> {
         match expr {
             Expr::If(branch) => {
                 let found = self.condition(&branch.cond);
-                if let Some((call, marker)) = found {
-                    self.note(call, &marker);
+                if found.is_some() || branch.else_branch.is_none() {
+                    self.conjunction(&mut branch.cond);
                     self.visit_block_mut(&mut branch.then_branch);
                     if let Some((_, otherwise)) = &mut branch.else_branch {
                         self.visit_expr_mut(otherwise);

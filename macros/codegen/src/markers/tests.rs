@@ -55,6 +55,12 @@ fn markers_are_found_wherever_their_arms_can_be_told() {
         2,
     );
     fine(r#"match cx.version("a", 0..=2) { 0 => x, 1 | 2 => y }"#, 1);
+    fine(r#"if cx.patched("a") && x { y }"#, 1);
+    fine(
+        r#"if x && (!cx.patched("a") && cx.patched_each("b")) && let Some(y) = z { y }"#,
+        2,
+    );
+    fine(r#"if x { y } else if cx.patched("a") && z { y }"#, 1);
     fine(
         r#"let v = match (cx.version_each("a", 1..=2)) { 1 => x, (2) => { y } };"#,
         1,
@@ -113,7 +119,8 @@ fn what_is_wrong_stands_under_the_tokens_that_are_at_fault() {
         r#"match cx.version("a", 0..=1) { 0 if x => 1, 0 | 1 => 2 }"#,
         r#"match cx.version("a", 0..=1) { 0 => 1, 1 => 2, v => 3 }"#,
         r#"let new = cx.patched("a");"#,
-        r#"if cx.patched("a") && x {}"#,
+        r#"if cx.patched("a") && x {} else { y }"#,
+        r#"if (x || cx.patched("a")) && y {}"#,
         r#"if x || !cx.patched_each("a") {}"#,
         r#"match cx.patched("a") { true => 1, false => 2 }"#,
         r#"if cx.version("a", 0..=1) == 1 {}"#,
