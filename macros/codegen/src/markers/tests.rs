@@ -98,8 +98,36 @@ fn other_things_of_these_names_are_none() {
         r#"let v = other.version("a"); store.patched(); let cx2 = 1; dbg!(x.version);"#,
         0,
     );
+    fine(
+        r#"registry.patched(id); api.version("v1", 2); api.version(name, 0..=1); Registry::patched(&registry, "a"); x.patched("a", 1); unknown!(api.version("a"));"#,
+        0,
+    );
     fine(r#"fn inner(cx: &Cx) -> bool { cx.patched("a") }"#, 0);
     fine(r#"println!("{}", cx.run_id());"#, 0);
+}
+
+/// It is in no list, so it would be compared with nothing.
+#[test]
+fn a_marker_on_something_else_than_the_context_is_refused() {
+    let bodies = [
+        r#"if self.cx.patched("a") {}"#,
+        r#"let other = cx; if other.patched("a") {}"#,
+        r#"let ask = |c: &Cx| if c.patched_each("a") { 1 } else { 2 };"#,
+        r#"if cx.clone().patched("a") {}"#,
+        r#"if (&cx).patched("a") {}"#,
+        r#"if self.cx.patched(NAME) {}"#,
+        r#"match other.version("a", 0..=1) { 0 => 1, 1 => 2 }"#,
+        r#"match self.shop.context().version_each("a", 0..=LAST) { 0 => 1 }"#,
+        r#"if Cx::patched(cx, "a") {}"#,
+        r#"match perennial::Cx::version(&cx, "a", 0..=1) { 0 => 1, 1 => 2 }"#,
+        r#"unknown!(if other.patched("a") {});"#,
+        r#"join!(async { if other.patched("a") {} }, b);"#,
+    ];
+    let reports: Vec<_> = bodies
+        .iter()
+        .map(|body| format!("{body}\n{}", report(body)))
+        .collect();
+    insta::assert_snapshot!(reports.join("\n"));
 }
 
 #[test]
