@@ -14,9 +14,9 @@ use syn::Signature;
 use syn::ext::IdentExt;
 
 use super::compare::{Difference, compare};
-use super::package::unreadable;
 use super::search::durable_name;
 use super::shared::shared;
+use super::unreadable::unreadable;
 use super::{FILE, Key, Kind, Lock, Retired, Unreadable, texts};
 use crate::callees;
 use crate::errors::Errors;

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -12,8 +11,7 @@ use super::compare::compare;
 use super::files::{SourceFile, files, left_out, reached};
 use super::search::{Search, parsed};
 use super::shared::shared;
-use super::texts::quoted;
-use super::{FILE, Finding, Key, Kind, Level, Lock, Section, Unreadable, texts};
+use super::{Finding, Key, Kind, Level, Lock, SourceError};
 use crate::index::Index;
 use crate::markers::Marker;
 use crate::shape::{Place, Shape};
@@ -26,7 +24,7 @@ use crate::shape::{Place, Shape};
 pub struct Package {
     functions: Vec<Function>,
     /// Those whose attribute says `lock = false`, each with its place.
-    left_out: Vec<Finding>,
+    pub(super) left_out: Vec<Finding>,
     /// What is to be said of the sources whatever the lock is.
     remarks: Vec<Finding>,
 }
@@ -65,88 +63,6 @@ impl fmt::Debug for Function {
             .field("structure", &self.structure)
             .finish_non_exhaustive()
     }
-}
-
-/// A source or a lock that cannot be read.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum SourceError {
-    /// A file or a folder cannot be read.
-    Read {
-        /// The file or folder.
-        path: PathBuf,
-        /// Why.
-        error: io::Error,
-    },
-    /// A source is no Rust.
-    Parse {
-        /// The file.
-        path: PathBuf,
-        /// The line, from 1.
-        line: usize,
-        /// The column, from 1.
-        column: usize,
-        /// What is wrong.
-        message: String,
-    },
-    /// The lock is none (L309).
-    Lock {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        error: Unreadable,
-    },
-}
-
-impl fmt::Display for SourceError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            SourceError::Read { path, error } => {
-                write!(f, "{}: it cannot be read: {error}", path.display())
-            }
-            SourceError::Parse {
-                path,
-                line,
-                column,
-                message,
-            } => write!(
-                f,
-                "{}:{line}:{column}: it does not parse: {message}\n\nhelp: `cargo check` says more",
-                path.display()
-            ),
-            SourceError::Lock { path, error } => write!(
-                f,
-                "{}:{}:1: {}",
-                path.display(),
-                error.line,
-                unreadable(error)
-            ),
-        }
-    }
-}
-
-impl std::error::Error for SourceError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            SourceError::Read { error, .. } => Some(error),
-            SourceError::Lock { error, .. } => Some(error),
-            SourceError::Parse { .. } => None,
-        }
-    }
-}
-
-/// The whole text of L309.
-pub(super) fn unreadable(error: &Unreadable) -> String {
-    let text = error.to_string();
-    let (what, more) = text.split_once("\n\n").unwrap_or((&text, ""));
-    let mut helps: Vec<String> = more
-        .lines()
-        .map(|help| help.trim_start_matches("help: ").to_owned())
-        .collect();
-    if helps.is_empty() {
-        helps.push("take the file as it was committed last; `perennial lock` writes it".to_owned());
-    }
-    texts::text("L309", what, "", &helps)
 }
 
 impl Package {
@@ -344,98 +260,8 @@ impl Package {
                 ..function.finding(difference.place, difference.text)
             }));
         }
-        findings.extend(
-            self.gone(lock)
-                .filter(|(key, _)| !moved.contains_key(key))
-                .map(|(key, section)| {
-                    let mut left_out = self.left_out.iter();
-                    match left_out.find(|place| place.key.as_ref() == Some(key)) {
-                        Some(place) => not_compared(key, section, place),
-                        None => not_there(key, section),
-                    }
-                }),
-        );
+        findings.extend(self.not_there(lock, &moved));
         findings
-    }
-
-    /// Released functions that are not there.
-    fn gone<'l>(&self, lock: &'l Lock) -> impl Iterator<Item = (&'l Key, &'l Section)> {
-        let is_here = |key: &Key| self.functions.iter().any(|function| function.key == *key);
-        lock.functions.iter().filter(move |(key, _)| !is_here(key))
-    }
-
-    /// Durable functions that stand elsewhere than when they were released, from their old keys to their new ones:
-    /// they have the same name and the same lines, and there is one only.
-    pub(super) fn moved<'l>(&self, lock: &'l Lock) -> BTreeMap<&'l Key, Key> {
-        let mut moved = BTreeMap::new();
-        for (key, section) in self.gone(lock) {
-            let name = |key: &Key| key.name.rsplit("::").next().map(str::to_owned);
-            let mut candidates = self.functions.iter().filter(|function| {
-                key.kind == Kind::Durable
-                    && function.key.kind == Kind::Durable
-                    && name(&function.key) == name(key)
-                    && !lock.functions.contains_key(&function.key)
-                    && compare(&function.key, section, &function.shape, &function.reached)
-                        .iter()
-                        .all(super::compare::Difference::is_warning)
-            });
-            if let (Some(only), None) = (candidates.next(), candidates.next())
-                && !moved.values().any(|taken| *taken == only.key)
-            {
-                moved.insert(key, only.key.clone());
-            }
-        }
-        moved
-    }
-}
-
-/// A released function whose attribute says `lock = false`.
-fn not_compared(key: &Key, section: &Section, place: &Finding) -> Finding {
-    let retired = match section.retired.is_empty() {
-        true => "",
-        false => ", and what it has retired with it: runs that have recorded it will be blocked",
-    };
-    let name = quoted(&key.name);
-    Finding {
-        level: Level::Error,
-        text: format!(
-            "`{key}` is released, and `lock = false` says that it is not compared any more: a change that runs in flight could not follow compiles\n\n\
-             help: take `lock = false` away once it is rewritten\n\
-             help: if it is to stay, take the function out of the lock: `perennial lock --accept {name}`{retired}\n\
-             see: lock#turning-it-off in the book"
-        ),
-        ..place.clone()
-    }
-}
-
-/// L308
-fn not_there(key: &Key, section: &Section) -> Finding {
-    let headline = format!("`{key}` is released, and it is not there any more");
-    let accept = format!(
-        "if no run in flight needs it, take it out of the lock: `perennial lock --accept {}`",
-        quoted(&key.name)
-    );
-    let helps = match key.kind {
-        Kind::Workflow => vec![
-            format!(
-                "if it has got another name, keep the one that its runs know: `#[workflow(name = {:?})]`",
-                key.name
-            ),
-            accept,
-        ],
-        Kind::Durable => vec!["put it back, if workflows still call it".to_owned(), accept],
-    };
-    let source = key.to_string();
-    Finding {
-        code: Some("L308"),
-        level: Level::Error,
-        key: Some(key.clone()),
-        file: PathBuf::from(FILE),
-        line: section.line.max(1),
-        column: 1,
-        width: source.chars().count(),
-        source,
-        text: texts::text("L308", &headline, "", &helps),
     }
 }
 

@@ -9,8 +9,8 @@ use syn::ext::IdentExt;
 use syn::visit::{self, Visit};
 use syn::{Attribute, Block, Ident, Signature};
 
-use super::package::{Function, SourceError, at};
-use super::{Finding, Key, Kind, Level};
+use super::package::{Function, at};
+use super::{Finding, Key, Kind, Level, SourceError};
 use crate::callees;
 use crate::errors::Errors;
 use crate::index::Index;
