@@ -41,7 +41,9 @@ pub(super) fn check(folder: &Path) -> Check {
         match finding.level {
             Level::Error => check.wrong.push(text()),
             Level::Warning => check.remarks.push(text()),
-            Level::Note => new += 1,
+            Level::Note if finding.key.is_some() => new += 1,
+            // Of a file, or of what a macro writes.
+            Level::Note => check.remarks.push(text()),
         }
     }
     let new = match new {

@@ -5,6 +5,8 @@ mod files;
 mod harmless;
 mod imports;
 mod markers;
+mod modules;
+mod moved;
 mod updates;
 
 use std::fmt::Write;
