@@ -54,7 +54,7 @@ pub async fn approval(cx: &Cx, order: Order) -> Result<String, Error> {
 //
 // # Mutations
 //
-// insert: a pause before it is asked = lock L301; replay H201 H203
+// insert: a pause before it is asked = lock L301; replay H203
 // - let reply = select! {
 // + cx.sleep(seconds(1)).await?; let reply = select! {
 // insert: a third arm of the select = lock L301; replay H203
@@ -73,7 +73,7 @@ pub async fn approval(cx: &Cx, order: Order) -> Result<String, Error> {
 // rename: the one who is asked = lock L304; replay H201
 // - reply = approve(
 // + reply = crate::twins::twin_of_approve(
-// reorder: the arms of the select = lock L303; replay H201 H203 H205
+// reorder: the arms of the select = lock L303; replay H203 H205
 // - reply = approve(cx, format!("{} ({asked})", order.id)) => Some(reply?),
 // - _ = cx.sleep(days(1)) => None,
 // + _ = cx.sleep(days(1)) => None,

@@ -76,7 +76,7 @@ pub async fn fulfil(cx: &Cx, order: Order) -> Result<String, Error> {
 // input: another text = replay H202
 // - "how was {}?"
 // + "how did you like {}?"
-// branch: the other way round = lock L310; replay H201 H203 H205
+// branch: the other way round = lock L310; replay H201 H203
 // - if order.skus.is_empty()
 // + if !order.skus.is_empty()
 // branch: a condition that no run has met = lock L310

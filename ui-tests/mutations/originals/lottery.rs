@@ -61,7 +61,7 @@ pub async fn lottery(cx: &Cx, order: Order) -> Result<String, Error> {
 // reorder: the ticket after the limit = lock L303; replay H205
 // - let ticket = cx.uuid(); let limit: u64 = cx.record("limit", || 3);
 // + let limit: u64 = cx.record("limit", || 3); let ticket = cx.uuid();
-// reorder: the sleep before the draw = lock L303; replay H201 H204
+// reorder: the sleep before the draw = lock L303; replay H201 H203 H204
 // - let number = cx.random_range(0..100);
 // - won = if number < 40 { Some(number) } else { None };
 // - cx.sleep(minutes(number + 1)).await?;
