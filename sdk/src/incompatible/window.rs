@@ -7,7 +7,7 @@
 //! would agree? The one with which most agrees is made, and where two agree as well, none is: then something else
 //! is asked for, which is all that is known for sure.
 
-use super::{IncompatibleKind, Side};
+use super::{IncompatibleKind, MarkerMismatch, Side};
 use crate::history::{CallSite, Unit};
 
 /// How many decisions of a side are kept in an error.
@@ -44,6 +44,10 @@ pub(crate) struct Evidence {
     pub(crate) ahead: Vec<Ahead>,
     /// What the code would have asked for in other branches in place of the first difference.
     pub(crate) elsewhere: Vec<Ahead>,
+    /// The marker that the history has first, where it has one.
+    pub(crate) marker: Option<MarkerMismatch>,
+    /// The code asks for that one too, though not here.
+    pub(crate) marker_stands: bool,
     /// All that the functions ask for in which the code stands.
     pub(crate) mentioned: Vec<&'static str>,
     /// What else was seen, to be said with any kind.
@@ -125,6 +129,9 @@ impl Evidence {
         use IncompatibleKind as Kind;
         match found {
             Kind::Changed | Kind::ChangedInput | Kind::Inserted | Kind::Removed => {}
+            Kind::MarkerRemoved if self.marker_stands => {
+                return Verdict::of(self.before_the_marker().unwrap_or(found));
+            }
             _ => return Verdict::of(found),
         }
         let recorded = self.recorded.first().filter(|_| self.in_unit > 0);
@@ -134,6 +141,31 @@ impl Evidence {
             (Some(recorded), None) => self.not_asked(recorded),
             (None, None) => Verdict::of(found),
         }
+    }
+
+    /// What was put before the marker, or moved there, where that is the difference and not the marker: the code comes
+    /// to it later.
+    fn before_the_marker(&self) -> Option<IncompatibleKind> {
+        use IncompatibleKind as Kind;
+        let after = Self {
+            recorded: self.recorded.get(1..)?.to_vec(),
+            in_unit: self.in_unit.saturating_sub(1),
+            ..self.clone()
+        };
+        let (asked, recorded) = (after.asked.first()?, after.recorded.first()?);
+        if asked.is_end() || asked.what == recorded.what {
+            return None;
+        }
+        let mut claims = after.claims();
+        claims
+            .retain(|(kind, score)| matches!(kind, Kind::Inserted | Kind::Reordered) && *score > 0);
+        let best = claims.iter().map(|(_, score)| *score).max()?;
+        claims.retain(|(_, score)| *score == best);
+        let (kind, _) = claims.first()?;
+        claims
+            .iter()
+            .all(|(other, _)| other == kind)
+            .then_some(*kind)
     }
 
     /// The unit is complete, and the code asks for more.

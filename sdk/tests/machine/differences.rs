@@ -180,6 +180,30 @@ H203 inserted at 6: activity charge / activity pick
 H201 changed at 6: activity charge / activity pick
 " }
 
+change! { inserted_before_a_marker,
+|cx| { charge(cx, 1).await?; if cx.patched("gift") { notify(cx, 1).await?; } cx.sleep(hours(1)).await?; Ok(ship(cx, 2).await?) }
+=> { charge(cx, 1).await?; pick(cx, 5).await?; if cx.patched("gift") { notify(cx, 1).await?; } cx.sleep(hours(1)).await?; Ok(ship(cx, 2).await?) }, @r#"H203 inserted at 4: marker "gift" 1 / activity pick"# }
+
+change! { a_draw_inserted_before_a_marker,
+|cx| { charge(cx, 1).await?; if cx.patched("gift") { notify(cx, 1).await?; } cx.sleep(hours(1)).await?; Ok(ship(cx, 2).await?) }
+=> { charge(cx, 1).await?; let _ = cx.uuid(); if cx.patched("gift") { notify(cx, 1).await?; } cx.sleep(hours(1)).await?; Ok(ship(cx, 2).await?) }, @r#"H203 inserted at 4: marker "gift" 1 / uuid"# }
+
+change! { a_sleep_moved_before_a_marker,
+|cx| { charge(cx, 1).await?; if cx.patched("gift") { notify(cx, 1).await?; } cx.sleep(hours(1)).await?; Ok(ship(cx, 2).await?) }
+=> { charge(cx, 1).await?; cx.sleep(hours(1)).await?; if cx.patched("gift") { notify(cx, 1).await?; } Ok(ship(cx, 2).await?) }, @r#"
+H205 reordered at 4: marker "gift" 1 / sleep
+H208 marker removed at 4: marker "gift" 1 / sleep
+H203 inserted at 4: marker "gift" 1 / sleep
+"# }
+
+change! { a_marker_that_is_gone_with_its_arm,
+|cx| { charge(cx, 1).await?; if cx.patched("gift") { notify(cx, 1).await?; } cx.sleep(hours(1)).await?; Ok(ship(cx, 2).await?) }
+=> { charge(cx, 1).await?; cx.sleep(hours(1)).await?; Ok(ship(cx, 2).await?) }, @r#"H208 marker removed at 4: marker "gift" 1 / sleep"# }
+
+change! { a_marker_that_now_stands_under_a_condition,
+|cx| { charge(cx, 1).await?; if cx.patched("gift") { notify(cx, 1).await?; } cx.sleep(hours(1)).await?; Ok(ship(cx, 2).await?) }
+=> { let n = charge(cx, 1).await?; if n == 0 { if cx.patched("gift") { notify(cx, 1).await?; } } cx.sleep(hours(1)).await?; Ok(ship(cx, 2).await?) }, @r#"H208 marker removed at 4: marker "gift" 1 / sleep"# }
+
 change! { inserted_another_one_of_the_same_name,
 |cx| { charge(cx, 1).await?; Ok(ship(cx, 2).await?) }
 => { charge(cx, 0).await?; charge(cx, 1).await?; Ok(ship(cx, 2).await?) }, @"
