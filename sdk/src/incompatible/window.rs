@@ -593,17 +593,28 @@ pub(super) fn rows<'a>(
     rows
 }
 
+/// What stands for all that may be asked for and cannot be told from the source, as in a `#[durable]` function or
+/// under a condition.
+const NOT_TOLD: &str = "…";
+
 /// What the source says is asked for, as a side of the window.
 pub(super) fn kept(sides: &[Side], ahead: &[Ahead]) -> Vec<Side> {
-    let certain = sides.iter().cloned();
-    let ahead = ahead
-        .iter()
-        .filter(|ahead| ahead.sure && !ahead.guessed && !ahead.what.is_empty());
-    let ahead = ahead.map(|ahead| Side {
-        what: ahead.what.to_owned(),
-        name: ahead.what.strip_prefix("activity ").map(str::to_owned),
-        site: Some(ahead.site.clone()),
-        ..Side::default()
-    });
-    certain.chain(ahead).take(KEPT).map(Side::brief).collect()
+    let mut kept = sides.to_vec();
+    for ahead in ahead {
+        let is_told = ahead.sure && !ahead.guessed && !ahead.what.is_empty();
+        if is_told {
+            kept.push(Side {
+                what: ahead.what.to_owned(),
+                name: ahead.what.strip_prefix("activity ").map(str::to_owned),
+                site: Some(ahead.site.clone()),
+                ..Side::default()
+            });
+        } else if kept.last().is_some_and(|last| last.what != NOT_TOLD) {
+            kept.push(Side {
+                what: NOT_TOLD.to_owned(),
+                ..Side::default()
+            });
+        }
+    }
+    kept.into_iter().take(KEPT).map(Side::brief).collect()
 }

@@ -426,3 +426,38 @@ change! { the_first_of_two_notices_is_gone,
 change! { a_spawned_task_is_gone,
 |cx| { let task = cx.spawn(notify(cx, 1)); let n = ship(cx, 2).await?; task.await?; Ok(n) }
 => { let n = ship(cx, 2).await?; Ok(n) }, @"H204 removed at 2: activity notify / activity ship" }
+
+/// What a helper asks for is not known here, and is not left out as if it were not there.
+#[test]
+fn what_cannot_be_told_from_the_source_has_a_row_of_its_own() {
+    mod old {
+        use super::*;
+        #[workflow]
+        pub(super) async fn flow(cx: &Cx) -> Result<u64, Error> {
+            charge(cx, 1).await?;
+            delivered(cx, 2).await?;
+            Ok(loyalty_points(cx, 3).await?)
+        }
+    }
+    mod new {
+        use super::*;
+        #[workflow]
+        pub(super) async fn flow(cx: &Cx) -> Result<u64, Error> {
+            pick(cx, 0).await?;
+            charge(cx, 1).await?;
+            delivered(cx, 2).await?;
+            Ok(loyalty_points(cx, 3).await?)
+        }
+    }
+    let errors = differences::<old::flow, new::flow>();
+    let asked = errors[0].asked_next.iter().map(|side| &*side.what);
+    assert_eq!(
+        asked.collect::<Vec<_>>(),
+        [
+            "activity pick",
+            "activity charge",
+            "…",
+            "activity loyalty_points"
+        ]
+    );
+}
