@@ -8,6 +8,7 @@ use perennial::{InvalidId, RunKey, Timestamp};
 
 use crate::client::SendError;
 use crate::store::{Status, StoreError};
+use crate::words::verb;
 
 /// A run that could not be started.
 #[derive(Clone, PartialEq)]
@@ -415,8 +416,10 @@ impl fmt::Display for PurgeError {
             ),
             Self::OpenActivities { run, count } => write!(
                 f,
-                "run {run} was not purged: it has ended, but {count} of its activities have not\n\n\
-                 help: what they come to is recorded with the run; purge it after that"
+                "run {run} was not purged: it has ended, but {count} of its activities {not}\n\n\
+                 help: what {they} to is recorded with the run; purge it after that",
+                not = verb(*count, "has not", "have not"),
+                they = verb(*count, "it comes", "they come"),
             ),
             Self::Unavailable(error) => error.fmt(f),
         }

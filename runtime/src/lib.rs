@@ -22,6 +22,7 @@ pub mod profile;
 mod registry;
 mod runtime;
 pub mod store;
+mod words;
 
 pub use builder::{Builder, IntoStore, StartupError, StoreSource};
 pub use client::{

@@ -15,3 +15,5 @@ mod starts;
 mod support;
 #[path = "blocked/unblock.rs"]
 mod unblock;
+#[path = "blocked/unheard.rs"]
+mod unheard;

@@ -43,6 +43,10 @@ fn what_a_store_says() {
             run: run(),
             tasks: 2,
         },
+        Refusal::OpenTasks {
+            run: run(),
+            tasks: 1,
+        },
         Refusal::Exists { run: run() },
         Refusal::Restoring { run: run() },
         Refusal::InboxFull {
@@ -145,6 +149,10 @@ fn what_a_client_is_told() {
         PurgeError::OpenActivities {
             run: run(),
             count: 2,
+        },
+        PurgeError::OpenActivities {
+            run: run(),
+            count: 1,
         },
         PurgeError::Unavailable(Unavailable::Stopped),
     ];

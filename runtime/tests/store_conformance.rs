@@ -74,6 +74,7 @@ impl Fixture for Sled {
             Damage::Lose(run, generation, number) => Tamper::LoseUnit(run, generation, number),
             Damage::Flip(run, generation, number) => Tamper::FlipUnit(run, generation, number),
             Damage::Raise(run, generation, number) => Tamper::RaiseUnit(run, generation, number),
+            Damage::FlipBlocked(run, artifact) => Tamper::FlipBlocked(run, artifact),
             _ => return false,
         };
         self.sled().tamper(tamper).unwrap();

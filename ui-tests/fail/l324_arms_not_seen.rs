@@ -10,7 +10,7 @@ async fn check_for_fraud(_acx: &ActivityCx, cents: u64) -> Result<bool, Failure>
 // ANCHOR: code
 #[workflow]
 async fn order(cx: &Cx, cents: u64) -> Result<bool, Error> {
-    if cents > 100 && cx.patched("fraud-check") {
+    if cents > 100 || cx.patched("fraud-check") {
         return Ok(check_for_fraud(cx, cents).await?);
     }
     Ok(true)

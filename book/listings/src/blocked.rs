@@ -9,7 +9,7 @@ use perennial_runtime::{Client, ReadError, RunState, UnblockError};
 /// What to look at after a deploy.
 pub async fn look(client: &Client) -> Result<String, ReadError> {
     let count = client.count_blocked().await?;
-    let mut report = format!("{} runs are blocked\n", count.total);
+    let mut report = format!("blocked runs: {}\n", count.total);
     for (workflow, codes) in count.workflows {
         for (code, runs) in codes {
             let _ = writeln!(report, "  {workflow}: {runs} with {code}");

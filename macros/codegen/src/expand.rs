@@ -404,6 +404,12 @@ impl<'a> Named<'a> {
     }
 }
 
+/// The visibility of an item that nobody has written. With the span of a `macro_rules!` on one of its tokens the
+/// compiler would take the item for code of that macro, and say where it is not used.
+fn generated(vis: &Visibility) -> TokenStream {
+    respanned(vis, Span::call_site())
+}
+
 /// `cx`, if no input has taken that name.
 fn first_parameter(inputs: &Inputs) -> Ident {
     let taken = inputs.all.iter().any(|input| input.name == "cx");

@@ -257,17 +257,22 @@ fn take(expr: &mut Expr) -> Expr {
     std::mem::replace(expr, Expr::Verbatim(TokenStream::new()))
 }
 
-/// The same path with another span on every token.
-pub(crate) fn respanned(path: &Path, span: Span) -> TokenStream {
-    path.to_token_stream()
+/// The same path or the like with another span on every token.
+pub(crate) fn respanned(tokens: &impl ToTokens, span: Span) -> TokenStream {
+    tokens
+        .to_token_stream()
         .into_iter()
         .map(|mut token| {
             // What `$crate` means is known to its span alone.
-            match &token {
+            match &mut token {
                 TokenTree::Ident(name) if *name == "$crate" => {
-                    token.set_span(span.resolved_at(token.span()));
+                    name.set_span(span.resolved_at(name.span()));
                 }
-                _ => token.set_span(span),
+                TokenTree::Group(group) => {
+                    *group = Group::new(group.delimiter(), respanned(&group.stream(), span));
+                    group.set_span(span);
+                }
+                other => other.set_span(span),
             }
             token
         })

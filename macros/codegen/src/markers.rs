@@ -2,6 +2,7 @@
 
 mod arms;
 mod check;
+mod elsewhere;
 mod scan;
 #[cfg(test)]
 mod tests;

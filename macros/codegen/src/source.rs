@@ -4,9 +4,11 @@
 //! Far from a parser, and forgiving: it knows comments, literals and brackets, and no more of
 //! the grammar than it needs.
 
+mod modules;
 mod names;
 mod tokens;
 
+pub(crate) use self::modules::{Candidate, candidates};
 pub(crate) use self::tokens::{Token, unescaped};
 use self::tokens::{closing, tokens};
 use crate::markers::{self, Marker};

@@ -24,7 +24,7 @@ pub(crate) struct Command {
     /// The folder of Cargo.toml
     #[arg(default_value = ".")]
     path: PathBuf,
-    /// Changes nothing; exit code 1 where runs in flight would not replay, or a released function is gone
+    /// Changes nothing; exit code 1 where runs in flight would not replay, or a released function is gone or left out
     #[arg(long, conflicts_with = "accept")]
     check: bool,
     /// Takes over one function as it is now, or takes it out if it is gone: a workflow's name, or the path of a

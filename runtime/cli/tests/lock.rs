@@ -175,6 +175,58 @@ fn a_marker_that_is_accepted_as_gone_is_retired() {
 }
 
 #[test]
+fn files_to_which_no_mod_leads_stop_nothing_and_are_not_written_down() {
+    let folder = Folder::shop();
+    folder.write("src/lib.rs", "#[cfg(windows)]\nmod orders;\n");
+    folder.write("src/templates/order.rs", "fn {{ name }}() {}\n");
+    folder.write("src/half.rs", "#[workflow]\nasync fn half(cx: &Cx) ->\n");
+    folder.write("src/old.rs", &ORDERS.replace("charge(", "pay("));
+    folder.write("src/plain.rs", "pub fn nothing() {}\n");
+    fs::write(folder.path().join("src/binary.rs"), [0xff, 0xfe]).unwrap();
+    insta::assert_snapshot!(folder.call(&["--check"]));
+    folder.call(&[]);
+    assert!(!folder.read("perennial.lock").contains("pay"));
+    assert!(folder.read("perennial.lock").contains("workflow fulfil"));
+    folder.write("src/lib.rs", "mod orders;\nmod half;\n");
+    let said = folder.call(&["--check"]);
+    assert!(
+        said.contains("src/half.rs:1:1: it does not parse"),
+        "{said}"
+    );
+    // Where none leads to what is released, it is gone.
+    folder.write("src/lib.rs", "");
+    let said = folder.call(&["--check"]);
+    assert!(said.contains("[L308] `workflow fulfil`"), "{said}");
+}
+
+#[test]
+fn a_crate_may_begin_in_a_file_that_the_manifest_names() {
+    let folder = Folder::shop();
+    let manifest = format!("{MANIFEST}\n[[bin]]\nname = \"app\"\npath = \"src/app/start.rs\"\n");
+    folder.write("Cargo.toml", &manifest);
+    folder.write("src/lib.rs", "");
+    folder.write("src/app/start.rs", "mod orders;\n");
+    folder.write("src/app/orders.rs", ORDERS);
+    let said = folder.call(&[]);
+    assert!(said.contains("workflow fulfil: released"), "{said}");
+    assert!(said.contains("src/app/orders.rs::restock"), "{said}");
+}
+
+#[test]
+fn a_marker_that_a_helper_asks_for_now_is_accepted_for_both_at_once() {
+    let folder = Folder::shop();
+    let marker = "    if cx.patched(\"fraud\") {\n        check(cx).await?;\n    }\n";
+    let before = |line: &str| format!("{marker}    {line}");
+    folder.edit("src/orders.rs", "    restock(", &before("restock("));
+    folder.call(&[]);
+    folder.edit("src/orders.rs", marker, "");
+    folder.edit("src/orders.rs", "    order_parts", &before("order_parts"));
+    insta::assert_snapshot!(folder.call(&["--check"]));
+    insta::assert_snapshot!(folder.call(&["--accept", "fulfil"]));
+    insta::assert_snapshot!(folder.call(&["--check"]));
+}
+
+#[test]
 fn a_marker_that_cannot_be_compared_is_an_error_for_the_check_and_is_never_accepted() {
     let folder = Folder::shop();
     folder.edit(
@@ -187,7 +239,7 @@ fn a_marker_that_cannot_be_compared_is_an_error_for_the_check_and_is_never_accep
     folder.edit(
         "src/orders.rs",
         "if cx.patched(\"fraud\")",
-        "if order.total > 5 && cx.patched(\"fraud\")",
+        "if order.total > 5 || cx.patched(\"fraud\")",
     );
     insta::assert_snapshot!(folder.call(&["--check"]));
     insta::assert_snapshot!(folder.call(&["--accept", "fulfil"]));

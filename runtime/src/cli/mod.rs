@@ -33,13 +33,16 @@
 //! ([`Builder::artifact`](crate::Builder::artifact)), so what another binary says of itself is not what is deployed.
 //!
 //! None of the commands starts the runtime or an activity. `manifest`, `check` and `plan` write nothing into a store
-//! and make none; `unblock` and `migrate` open the store that they are told to change.
+//! and make none. `blocked`, `unblock` and `migrate` open the store that they are told to list or to change.
 //!
 //! Exit codes: 0 done, 1 not done or something is wrong, 2 wrong arguments.
 
+mod blocked;
 mod check;
+mod colours;
 mod judge;
 mod migrate;
+mod place;
 mod plan;
 mod source;
 mod stopped;
@@ -55,7 +58,9 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use perennial::{RunId, RunKey};
 
 use crate::Builder;
+use crate::words::counted;
 
+pub use blocked::{BlockedError, BlockedListError, BlockedOptions, BlockedRuns, blocked};
 pub use check::{Check, CheckOptions, CheckState, Checked, check};
 pub use migrate::{MoveError, Moved};
 pub use plan::{Because, Part, Plan, PlanOptions, Recorded, Server, Uncovered, plan};
@@ -88,6 +93,7 @@ enum Command {
     Manifest,
     Check(CheckArguments),
     Plan(PlanArguments),
+    Blocked(BlockedArguments),
     Unblock(UnblockArguments),
     Migrate(MigrateArguments),
 }
@@ -130,6 +136,23 @@ struct CheckArguments {
     histories: Option<PathBuf>,
 }
 
+/// Lists the runs that are blocked, with their errors
+///
+/// The store must not be in use: a program that is at work has `client.list().blocked(true)`. Nothing is changed.
+/// Runs with the same error in the same program are one entry.
+#[derive(Debug, clap::Args)]
+struct BlockedArguments {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// How many runs to name with each error
+    #[arg(long, value_name = "N", default_value_t = BlockedOptions::default().ids)]
+    ids: usize,
+    /// The folder of the store [default: the program's store]
+    #[arg(long, value_name = "FOLDER")]
+    store: Option<PathBuf>,
+}
+
 /// Clears what is recorded of a run that is blocked, so that the next program tries it
 ///
 /// The store must not be in use: a program that is at work has `client.unblock(..)`. The run itself stays as it is.
@@ -170,26 +193,40 @@ pub fn asked() -> bool {
     std::env::args_os().nth(1).is_some_and(|word| word == WORD)
 }
 
-/// Does what the arguments of the process say, of which the first may be `perennial`.
+/// Does what the arguments of the process say, of which the first may be `perennial`. What it says has colours where
+/// stdout is a terminal and the variable `NO_COLOR` is not set.
 ///
 /// Call it before anything else is begun. It may be called within tokio's runtime, and holds the thread.
 pub fn run(builder: Builder) -> ExitCode {
     quiet_replays();
     let (mut out, mut errors) = (io::stdout(), io::stderr());
-    call(builder, std::env::args_os(), &mut out, &mut errors).into()
+    let arguments = std::env::args_os().collect();
+    let colours = colours::are_wanted();
+    carry_out(&builder, arguments, colours, &mut out, &mut errors).into()
 }
 
 /// Does what the arguments say: the first is the name of the program, the second may be `perennial`. What it found
-/// is written to `out`, and why it was not done to `errors`. Gives the exit code.
+/// is written to `out`, and why it was not done to `errors`, both without colours. Gives the exit code.
 pub fn call(
     builder: Builder,
     arguments: impl IntoIterator<Item = impl Into<OsString>>,
     out: &mut dyn Write,
     errors: &mut dyn Write,
 ) -> u8 {
+    let arguments = arguments.into_iter().map(Into::into).collect();
+    carry_out(&builder, arguments, false, out, errors)
+}
+
+fn carry_out(
+    builder: &Builder,
+    arguments: Vec<OsString>,
+    colours: bool,
+    out: &mut dyn Write,
+    errors: &mut dyn Write,
+) -> u8 {
     // Nobody may be reading; the exit code says it too.
     let told = |to: &mut dyn Write, text: &str| drop(to.write_all(text.as_bytes()));
-    let command = match parse(arguments.into_iter().map(Into::into).collect()) {
+    let command = match parse(arguments) {
         Ok(command) => command,
         Err(error) => {
             let text = error.render().to_string();
@@ -197,7 +234,7 @@ pub fn call(
             return u8::try_from(error.exit_code()).unwrap_or(2);
         }
     };
-    match command.run(&builder) {
+    match command.run(builder, colours) {
         Ok((text, is_well)) => {
             told(out, &text);
             u8::from(!is_well)
@@ -223,11 +260,12 @@ fn parse(mut arguments: Vec<OsString>) -> Result<Command, clap::Error> {
 }
 
 impl Command {
-    fn run(self, builder: &Builder) -> Result<Outcome, AnyError> {
+    fn run(self, builder: &Builder, colours: bool) -> Result<Outcome, AnyError> {
         match self {
             Self::Manifest => Ok((builder.manifest().to_json(), true)),
             Self::Check(arguments) => Ok(arguments.run(builder)),
-            Self::Plan(arguments) => arguments.run(builder),
+            Self::Plan(arguments) => arguments.run(builder, colours),
+            Self::Blocked(arguments) => arguments.run(builder, colours),
             Self::Unblock(UnblockArguments { run, store }) => {
                 let unblocked = unblock::unblock(builder, store, run)?;
                 Ok((format!("{unblocked}\n"), true))
@@ -256,7 +294,7 @@ impl CheckArguments {
 }
 
 impl PlanArguments {
-    fn run(self, builder: &Builder) -> Result<Outcome, AnyError> {
+    fn run(self, builder: &Builder, colours: bool) -> Result<Outcome, AnyError> {
         let mut options = PlanOptions {
             ids: self.ids,
             recorded_only: self.recorded_only,
@@ -269,11 +307,25 @@ impl PlanArguments {
             Some(path) => plan(builder, path, &options)?,
             None => plan::plan_own(builder, &options)?,
         };
-        let text = match self.json {
-            true => plan.to_json(),
-            false => format!("{plan}\n"),
+        let text = match (self.json, colours) {
+            (true, _) => plan.to_json(),
+            (false, true) => format!("{}\n", plan.coloured()),
+            (false, false) => format!("{plan}\n"),
         };
         Ok((text, plan.covers_all()))
+    }
+}
+
+impl BlockedArguments {
+    fn run(self, builder: &Builder, colours: bool) -> Result<Outcome, AnyError> {
+        let Self { json, ids, store } = self;
+        let blocked = blocked(builder, &BlockedOptions { store, ids })?;
+        let text = match (json, colours) {
+            (true, _) => blocked.to_json(),
+            (false, true) => format!("{}\n", blocked.coloured()),
+            (false, false) => format!("{blocked}\n"),
+        };
+        Ok((text, true))
     }
 }
 
@@ -295,10 +347,14 @@ fn apart<T: Send>(code: impl FnOnce() -> Result<T, SourceError> + Send) -> Resul
     })
 }
 
-/// `1 run`, `2 runs`.
-fn count(count: u64, one: &str) -> String {
-    let ending = if count == 1 { "" } else { "s" };
-    format!("{count} {one}{ending}")
+/// So many runs, of which these are the first.
+fn named(count: u64, first: &[String]) -> String {
+    let more = count.saturating_sub(first.len() as u64);
+    match (&*first.join(", "), more) {
+        ("", _) => counted(count, "run"),
+        (runs, 0) => runs.to_owned(),
+        (runs, more) => format!("{runs} and {more} more"),
+    }
 }
 
 /// What a workflow says when it panics in a replay is in the error, once for all runs that it happens to.

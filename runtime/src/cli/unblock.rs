@@ -51,6 +51,10 @@ impl fmt::Display for Unblocked {
         )?;
         f.write_str("what was recorded, and is cleared:")?;
         for record in records {
+            if record.is_unreadable() {
+                write!(f, "\n  {}  it could not be read", record.code)?;
+                continue;
+            }
             let unfit = if record.unfit { ", unfit" } else { "" };
             write!(
                 f,
@@ -102,7 +106,8 @@ impl From<StoreError> for UnblockError {
     }
 }
 
-/// Clears what programs have recorded of a run that they could not go on with. The store is the one in `folder`, or
+/// Clears what programs have recorded of a run that they could not go on with, so that the next one that is started
+/// tries it, whatever the run waits for. The store is the one in `folder`, or
 /// that of the builder; one in a folder must not be in use.
 ///
 /// The run itself is as it was: a program that it does not fit blocks it again.
@@ -115,10 +120,10 @@ pub(super) fn unblock(
     folder: Option<PathBuf>,
     run: RunKey,
 ) -> Result<Unblocked, UnblockError> {
-    stopped::with(builder, folder, |store| clear(store, run))
+    stopped::with(builder, folder, |store| clear(builder, store, run))
 }
 
-fn clear(store: &dyn Store, run: RunKey) -> Result<Unblocked, UnblockError> {
+fn clear(builder: &Builder, store: &dyn Store, run: RunKey) -> Result<Unblocked, UnblockError> {
     let Some(loaded) = store.load(&run)? else {
         return Err(UnblockError::NotFound { run });
     };
@@ -128,6 +133,9 @@ fn clear(store: &dyn Store, run: RunKey) -> Result<Unblocked, UnblockError> {
     if !loaded.head.blocked {
         return Err(UnblockError::NotBlocked { run });
     }
+    let now = builder.clock.now();
+    // Without a record it would be left alone until something happens to it: until its timer is due, say.
+    let record = BlockedRecord::unblocked(&run, builder.artifact_name(), now);
     let owner = store.enroll()?;
     let head = stopped::wait(|ack| store.claim(run.clone(), owner, ack))?;
     let commit = Commit {
@@ -137,7 +145,7 @@ fn clear(store: &dyn Store, run: RunKey) -> Result<Unblocked, UnblockError> {
         sequence: head.sequence,
         changes: Changes {
             stamp: head.stamp,
-            blocked: Some(BlockedChange::Clear),
+            blocked: Some(BlockedChange::Replace(record)),
             ..Changes::default()
         },
     };

@@ -3,17 +3,19 @@
 use perennial::value::Value;
 use perennial::{Blocked, RunKey, Timestamp};
 
+use super::Shared;
 use super::commit;
 use super::message::WaitError;
 use super::run::{After, BlockedNow, Run, Stage, settles};
 use super::settle::short;
 use super::shard::Shard;
+use super::timers::TimerMessage;
 use crate::store::{BlockedChange, BlockedRecord, TaskChange};
 
 impl Shard {
     /// Blocks the run: its history stays as it is, what it was to be told is kept in its queue.
     pub(super) fn block(&mut self, key: &RunKey, error: &Blocked) {
-        tell(key, error);
+        tell(&self.shared, key, error);
         let now = self.shared.clock.now();
         let record = record_of(error, &self.shared.artifact, now);
         let Some(run) = self.runs.get_mut(key).filter(|run| !run.ended) else {
@@ -35,8 +37,11 @@ impl Shard {
 const MOST_TEXT: usize = 64 << 10;
 
 /// Says it to people, under a target of its own: a program that shows the error itself turns that off.
-pub(super) fn tell(run: &RunKey, error: &Blocked) {
+pub(super) fn tell(shared: &Shared, run: &RunKey, error: &Blocked) {
     tracing::error!(target: "perennial::blocked", run = %run, code = error.code(), "{error}");
+    shared.unheard.note(run, error.code(), |rings| {
+        shared.timer(TimerMessage::Unheard { rings });
+    });
 }
 
 /// The record of the error.

@@ -27,6 +27,7 @@ mod start;
 mod threads;
 mod timers;
 mod unblock;
+mod unheard;
 mod warm;
 
 use std::hash::BuildHasher;
@@ -52,6 +53,7 @@ pub(crate) use send::{SendRequest, observation};
 pub(crate) use message::{Message, StartReply, StartRequest, WaitError};
 use threads::Threads;
 use timers::{TimerMessage, Timers};
+use unheard::Unheard;
 
 /// What a runtime may be told about how to work.
 #[derive(Clone, Debug)]
@@ -87,6 +89,8 @@ pub(crate) struct Shared {
     timers: Sender<TimerMessage>,
     /// About how many bytes the runs hold that nothing happens to.
     warm: Arc<AtomicUsize>,
+    /// Blocked runs that the program has nobody for to tell of.
+    unheard: Unheard,
     /// No run is started and no attempt is begun any more. Attempts see it too.
     pub(crate) stop: Stop,
 }
@@ -179,6 +183,7 @@ impl Engine {
             by_run,
             timers,
             warm: Arc::default(),
+            unheard: Unheard::default(),
             stop: Stop::default(),
         });
         let mut engine = Self {
@@ -258,6 +263,7 @@ impl Engine {
         }
         self.shared.timer(TimerMessage::Stop);
         self.threads.join();
+        self.shared.unheard.say();
         if let Err(error) = self.shared.store.close() {
             tracing::error!("the store could not be closed in order: {error}");
         }

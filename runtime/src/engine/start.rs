@@ -103,7 +103,7 @@ impl Shard {
                 }
             }
             Err(error) => {
-                tell(&key, &error);
+                tell(&shared, &key, &error);
                 run.blocked = Some(BlockedNow::of(&error));
                 run.was_blocked = true;
                 run.changes.next_operation = Some(first_operation);

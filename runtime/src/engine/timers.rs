@@ -38,6 +38,8 @@ pub(super) enum TimerMessage {
     },
     /// A run has finished and has no open activities, or its head alone is left, since that time.
     Finished { remains: Remains, at: Timestamp },
+    /// There are blocked runs of which is to be told at that time.
+    Unheard { rings: Instant },
     /// The store has answered a slice of a purge.
     Purged(Result<Progress, StoreError>),
     /// Stop.
@@ -69,6 +71,8 @@ pub(super) struct Timers {
     /// Timers up to this one are in memory; `None`: all of them.
     horizon: Option<DueTimer>,
     retention: Retention,
+    /// When to tell of blocked runs.
+    unheard: Option<Instant>,
 }
 
 impl Timers {
@@ -80,6 +84,7 @@ impl Timers {
             alarms: BinaryHeap::new(),
             timers: 0,
             horizon: None,
+            unheard: None,
         };
         timers.read_page(None)?;
         Ok(timers)
@@ -146,8 +151,16 @@ impl Timers {
         loop {
             self.ring()?;
             self.retention.ring();
+            if self
+                .unheard
+                .take_if(|rings| *rings <= Instant::now())
+                .is_some()
+            {
+                self.shared.unheard.say();
+            }
             let next = self.alarms.peek().map(|Reverse(next)| next.rings);
-            let message = match next.into_iter().chain(self.retention.rings()).min() {
+            let others = self.retention.rings().into_iter().chain(self.unheard);
+            let message = match next.into_iter().chain(others).min() {
                 None => messages.recv().map_err(|_| RecvTimeoutError::Disconnected),
                 Some(rings) => {
                     messages.recv_timeout(rings.saturating_duration_since(Instant::now()))
@@ -172,6 +185,7 @@ impl Timers {
                     );
                 }
                 Ok(TimerMessage::Finished { remains, at }) => self.retention.note(remains, at),
+                Ok(TimerMessage::Unheard { rings }) => self.unheard = Some(rings),
                 Ok(TimerMessage::Purged(result)) => self.retention.purged(result),
                 Err(RecvTimeoutError::Timeout) => {}
                 Ok(TimerMessage::Stop) | Err(RecvTimeoutError::Disconnected) => return Ok(()),

@@ -124,7 +124,7 @@ pub trait Store: Send + Sync + fmt::Debug + 'static {
     fn load(&self, run: &RunKey) -> Result<Option<Loaded>, StoreError>;
 
     /// The blocked records of a run, in the order of their artifacts; none where it is not blocked, or is not
-    /// there.
+    /// there. One that cannot be read has another in its place that says so: [`BlockedRecord::unreadable`].
     ///
     /// # Errors
     ///
@@ -174,7 +174,7 @@ pub trait Store: Send + Sync + fmt::Debug + 'static {
 
     /// At most `limit` runs after the run `after`, in the order of their keys, that have something to do
     /// without waiting for a timer: a row in the queue, an open task, or a blocked record. Runs for which
-    /// `artifact` is [unfit](BlockedRecord::unfit) are left out.
+    /// `artifact` is [unfit](BlockedRecord::unfit) are left out; one whose record cannot be read is not.
     ///
     /// # Errors
     ///
@@ -512,6 +512,55 @@ pub struct BlockedRecord {
 }
 
 impl BlockedRecord {
+    /// The code of a record that stands for one that cannot be read.
+    pub const UNREADABLE: &'static str = "unreadable";
+
+    /// What stands for a record of a run that cannot be read, and says why. Nothing of a run depends on what it
+    /// was blocked with, so that the run itself is read, tried and cleared as if it had no such record.
+    ///
+    /// It names no program, is not [unfit](Self::unfit), and has the first of all times.
+    #[must_use]
+    pub fn unreadable(run: &RunKey, problem: impl fmt::Display) -> Self {
+        Self {
+            artifact: String::new(),
+            unfit: false,
+            code: Self::UNREADABLE.into(),
+            text: format!(
+                "a program could not go on with run {run}, but what is recorded of it cannot be read: {problem}\n\n\
+                 Nothing else of the run depends on it. The next program that is started tries the run as if nothing \
+                 were recorded, and clears the record when the run goes on."
+            ),
+            details: Value::null(),
+            at: Timestamp::default(),
+        }
+    }
+
+    /// The code of a record that says that the run is to be tried.
+    pub const UNBLOCKED: &'static str = "unblocked";
+
+    /// What takes the place of the records of a run that is unblocked while no program has the store open. The run
+    /// may wait for nothing but a timer, so that a record must stand for it to be tried before that; it goes as all
+    /// of them go when the run goes on (S16).
+    #[must_use]
+    pub fn unblocked(run: &RunKey, artifact: String, at: Timestamp) -> Self {
+        Self {
+            artifact,
+            unfit: false,
+            code: Self::UNBLOCKED.into(),
+            text: format!(
+                "run {run} was blocked and is to be tried: the next program that is started on the store does so"
+            ),
+            details: Value::null(),
+            at,
+        }
+    }
+
+    /// Whether it stands for one that cannot be read.
+    #[must_use]
+    pub fn is_unreadable(&self) -> bool {
+        self.code == Self::UNREADABLE
+    }
+
     /// The error as data, where it is that the history does not fit the program; `None` for other errors, and for
     /// those of software that had other fields.
     #[must_use]
@@ -527,6 +576,8 @@ pub enum BlockedChange {
     Put(BlockedRecord),
     /// The run goes on: all records are removed.
     Clear,
+    /// A record in place of all that there are.
+    Replace(BlockedRecord),
 }
 
 /// All that is kept of a run beside its history and its keys.
@@ -540,7 +591,7 @@ pub struct Loaded {
     pub timers: Vec<(u64, Timestamp)>,
     /// Its queue by arrival.
     pub queue: Vec<Queued>,
-    /// Its blocked records.
+    /// Its blocked records, as [`Store::blocked`] gives them.
     pub blocked: Vec<BlockedRecord>,
 }
 

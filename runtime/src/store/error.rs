@@ -7,6 +7,7 @@ use perennial::wire::RecordError;
 use perennial::{RunKey, Timestamp};
 
 use super::contract::Fence;
+use crate::words::verb;
 
 /// What became of a write or a read that did not succeed.
 #[derive(Clone, Debug, PartialEq)]
@@ -191,7 +192,9 @@ impl fmt::Display for Refusal {
             }
             Self::OpenTasks { run, tasks } => write!(
                 f,
-                "run {run} has ended, but {tasks} of its activities have not, and it is purged after them"
+                "run {run} has ended, but {tasks} of its activities {not}, and it is purged after {them}",
+                not = verb(*tasks, "has not", "have not"),
+                them = verb(*tasks, "that", "them"),
             ),
             Self::Exists { run } => write!(f, "there is a run {run} already"),
             Self::Restoring { run } => write!(

@@ -169,7 +169,7 @@ fn advance(run: &RunKey, mut head: Head, changes: &Changes) -> Result<Resolved, 
         }
     }
     match &changes.blocked {
-        Some(BlockedChange::Put(_)) => head.blocked = true,
+        Some(BlockedChange::Put(_) | BlockedChange::Replace(_)) => head.blocked = true,
         Some(BlockedChange::Clear) => head.blocked = false,
         None => {}
     }
@@ -238,7 +238,7 @@ fn check_bounds(changes: &Changes) -> Result<(), StoreError> {
         awaited.check()?;
     }
     match &changes.blocked {
-        Some(BlockedChange::Put(record)) => check_blocked(record),
+        Some(BlockedChange::Put(record) | BlockedChange::Replace(record)) => check_blocked(record),
         Some(BlockedChange::Clear) | None => Ok(()),
     }
 }

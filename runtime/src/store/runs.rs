@@ -10,6 +10,23 @@ const PAGE: usize = 1_000;
 /// Visits each run once, in the order of namespaces and ids. Runs that come meanwhile may be among them.
 pub(crate) fn each<E: From<StoreError>>(
     store: &dyn Store,
+    visit: impl FnMut(RunKey, Head) -> Result<(), E>,
+) -> Result<(), E> {
+    each_of(store, None, visit)
+}
+
+/// The same of the runs that are blocked.
+#[cfg(feature = "cli")]
+pub(crate) fn each_blocked<E: From<StoreError>>(
+    store: &dyn Store,
+    visit: impl FnMut(RunKey, Head) -> Result<(), E>,
+) -> Result<(), E> {
+    each_of(store, Some(true), visit)
+}
+
+fn each_of<E: From<StoreError>>(
+    store: &dyn Store,
+    blocked: Option<bool>,
     mut visit: impl FnMut(RunKey, Head) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut after = None;
@@ -21,6 +38,7 @@ pub(crate) fn each<E: From<StoreError>>(
         for namespace in namespaces {
             let mut query = ListQuery {
                 namespace,
+                blocked,
                 limit: PAGE,
                 ..ListQuery::default()
             };

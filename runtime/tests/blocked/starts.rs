@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use perennial::prelude::*;
 use perennial_runtime::store::sled::Tamper;
 use perennial_runtime::store::{Durability, SledStore, Store};
-use perennial_runtime::{Builder, RunState};
+use perennial_runtime::{Builder, RunState, Runtime};
 
 use super::meanwhile::{bad, leave_in_the_middle, naps, order, released};
 use super::place::{Place, World, add, bytes, charge, code, loaded, program};
@@ -36,6 +36,55 @@ async fn faulty(cx: &Cx) -> Result<u64, Error> {
 
 fn faulty_program(store: &Arc<dyn Store>, world: &Arc<World>) -> Builder {
     program(store, world, "the same").workflow(faulty)
+}
+
+/// Why it was blocked cannot be read any more, which takes nothing from the run: it is listed, and goes on.
+#[tokio::test]
+async fn s16_a_run_with_a_blocked_record_that_cannot_be_read_is_told_and_tried_by_each_start() {
+    let world = World::new();
+    let place = Place::Folder(tempfile::tempdir().unwrap());
+    leave_in_the_middle(&place, &world, &["order-1"]).await;
+    let key = super::place::key("order-1");
+    let tampered = |artifact: &str| {
+        let Place::Folder(folder) = &place else {
+            unreachable!()
+        };
+        let options = SledStore::options().durability(Durability::Os);
+        let store = options.open(folder.path()).unwrap();
+        store.tamper(Tamper::FlipBlocked(&key, artifact)).unwrap();
+        store.close().unwrap();
+    };
+    let codes = |runtime: &Runtime| {
+        let client = runtime.client();
+        async move {
+            let page = client.list().blocked(true).page().await.unwrap();
+            let RunState::Blocked { errors } = &page.runs[0].state else {
+                panic!("it is blocked")
+            };
+            errors
+                .iter()
+                .map(|one| one.code.clone())
+                .collect::<Vec<_>>()
+        }
+    };
+    // The program would not try it, if it could be read that it is unfit.
+    for start in ["first", "second"] {
+        let store = place.store();
+        let runtime = bad(&store, &world, "tuesday").start().await.unwrap();
+        let run = runtime.client().run(order, "order-1").unwrap();
+        assert_eq!(code(run.result().await), "H202", "{start}");
+        assert_eq!(codes(&runtime).await, ["H202"], "{start}");
+        drop(runtime);
+        drop(store);
+        tampered("tuesday");
+    }
+    let store = place.store();
+    assert!(loaded(&*store, "order-1").blocked[0].is_unreadable());
+    let runtime = released(&store, &world).start().await.unwrap();
+    world.gate.add_permits(2);
+    let run = runtime.client().run(order, "order-1").unwrap();
+    assert_eq!(run.result().await.unwrap(), 22);
+    assert!(loaded(&*store, "order-1").blocked.is_empty());
 }
 
 /// The same program: what is wrong was repaired outside it.

@@ -13,6 +13,7 @@ fn each_command_says_what_it_does() {
         ("all", &["--help"][..]),
         ("check", &["check", "--help"]),
         ("plan", &["plan", "--help"]),
+        ("blocked", &["blocked", "--help"]),
         ("unblock", &["unblock", "--help"]),
         ("migrate", &["migrate", "--help"]),
     ] {

@@ -97,6 +97,8 @@ fn what_is_not_released_yet_and_what_may_differ_is_not_wrong() {
     );
     let more = warned.replace("fn order", "fn other");
     world.write("src/lib.rs", &format!("{warned}{more}"));
+    // No `mod` leads to it.
+    world.write("src/old.rs", &warned.replace("fn order", "fn old"));
     let ran = world.call(shop_1(MemoryStore::new()), &["check", "--folder", "@"]);
     insta::assert_snapshot!(ran.all());
 }

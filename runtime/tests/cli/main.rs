@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod arguments;
+mod blocked;
 mod check;
 mod migrate;
 mod plan;

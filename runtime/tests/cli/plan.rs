@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use perennial_runtime::cli::Plan;
+use perennial_runtime::cli::{self, Plan, PlanOptions};
 use perennial_runtime::store::export::export_to;
 use perennial_runtime::store::sled::{Salvage, Tamper};
 use perennial_runtime::store::{MemoryStore, Store};
@@ -51,6 +51,39 @@ fn a_deploy_that_does_not_fit_names_the_runs_the_errors_and_the_program_that_can
     let world = exported(|_| {});
     let ran = world.call(shop_3(MemoryStore::new()), &["plan", "@/backup.jsonl"]);
     insta::assert_snapshot!(ran.all());
+}
+
+#[test]
+fn one_is_not_many() {
+    let store = MemoryStore::new();
+    put(&store, &record(order_1, "order-1", "shop 1", &[]));
+    let ran = World::new().call(shop_3(store), &["plan"]).all();
+    let end =
+        "1 of 1 open run is not covered: deployed as it is, this program would leave it blocked";
+    assert!(ran.contains(end), "{ran}");
+}
+
+/// Colours and nothing else, also of a plan that was read back.
+#[test]
+fn for_a_terminal_it_has_the_colours_of_the_errors() {
+    let world = exported(|store| {
+        let done = [Event::Done(1, "2001")];
+        put(store, &record(order_1, "order-9", "shop 1", &done));
+    });
+    let path = world.path("backup.jsonl");
+    for program in [shop_3(MemoryStore::new()), shop_4(MemoryStore::new())] {
+        let plan = cli::plan(&program, &path, &PlanOptions::default()).unwrap();
+        let back: Plan = serde_json::from_str(&plan.to_json()).unwrap();
+        let coloured = plan.coloured();
+        assert_eq!(back.coloured(), coloured);
+        let is_about_a_history = plan.uncovered.iter().any(|entry| entry.code == "H203");
+        assert_eq!(coloured.contains("\u{1b}[31m"), is_about_a_history);
+        let mut plain = coloured;
+        for code in ["0", "1", "2", "31", "32"] {
+            plain = plain.replace(&format!("\u{1b}[{code}m"), "");
+        }
+        assert_eq!(plain, plan.to_string());
+    }
 }
 
 #[test]

@@ -227,6 +227,35 @@ pub(crate) fn block(store: &dyn Store, run: &str, artifact: &str, code: &str) {
         details: Value::null(),
         at: NOW,
     };
+    put_blocked(store, run, record);
+}
+
+/// The program with this workflow has found that it cannot go on with a run, with the error that it gets.
+pub(crate) fn block_with<M, F: WorkflowFn<M>>(
+    _: F,
+    store: &dyn Store,
+    history: &History,
+    artifact: &str,
+) {
+    let entropy = Box::new(|| 0);
+    let definition = WorkflowDefinition::of::<F::W>();
+    let mut machine = Machine::new(definition, &artifact.into(), entropy);
+    let mut units = history.units.iter().cloned();
+    let error = units.find_map(|unit| machine.replay(unit).err());
+    let rest: Vec<_> = units.collect();
+    let error = error.unwrap().look_ahead(&rest);
+    let record = BlockedRecord {
+        artifact: artifact.to_owned(),
+        unfit: error.is_unfit(),
+        code: error.code().to_owned(),
+        text: error.to_string(),
+        details: Value::encode(&error).unwrap(),
+        at: NOW,
+    };
+    put_blocked(store, &history.run.to_string(), record);
+}
+
+pub(crate) fn put_blocked(store: &dyn Store, run: &str, record: BlockedRecord) {
     let changes = Changes {
         blocked: Some(BlockedChange::Put(record)),
         ..Changes::default()

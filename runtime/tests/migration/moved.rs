@@ -8,23 +8,19 @@ use perennial_runtime::store::{AttemptOutcome, AttemptRecord, Status};
 use perennial_runtime::{RunError, RunState};
 
 use crate::shop::{
-    Order, OrderV2, World, an_order, each_place, next, order, order_v2, pack, packing, to_v2,
+    Order, OrderV2, World, an_order, blocked, each_place, move_it, next, order, order_v2, pack,
+    packing, to_v2,
 };
 
 #[tokio::test]
 async fn s38_a_run_that_does_not_fit_is_moved_and_finishes_as_a_new_one() {
     each_place(async |place| {
         let world = World::new();
-        packing(&place, &world, "order-42").await;
-        let runtime = place.second(&world).await;
+        let runtime = blocked(&place, &world).await;
         let client = runtime.client();
         let old = client.run(next::order, "order-42").unwrap();
-        assert!(matches!(old.result().await, Err(RunError::Blocked { .. })));
 
-        let new = client
-            .migrate("order-42", to_v2, "order-42-v2")
-            .await
-            .unwrap();
+        let new = move_it(&client).await;
         assert_eq!(new.result().await.unwrap(), "nothing for 12");
         assert_eq!(
             world.charged.load(Ordering::SeqCst),
@@ -62,14 +58,10 @@ async fn s38_a_run_that_does_not_fit_is_moved_and_finishes_as_a_new_one() {
 async fn s38_what_was_kept_comes_to_its_result_under_the_old_run() {
     each_place(async |place| {
         let world = World::new();
-        packing(&place, &world, "order-42").await;
-        let runtime = place.second(&world).await;
+        let runtime = packing(&place, &world).await;
         let client = runtime.client();
         world.pack_begins().await;
-        let new = client
-            .migrate("order-42", to_v2, "order-42-v2")
-            .await
-            .unwrap();
+        let new = move_it(&client).await;
         new.result().await.unwrap();
         let id = "order-42".parse().unwrap();
         // It has not ended, so the old run is not purged.
@@ -111,8 +103,7 @@ async fn s38_what_was_kept_comes_to_its_result_under_the_old_run() {
 async fn s16_what_arrived_while_the_run_was_blocked_is_seen_by_the_migration() {
     each_place(async |place| {
         let world = World::new();
-        packing(&place, &world, "order-42").await;
-        let runtime = place.second(&world).await;
+        let runtime = packing(&place, &world).await;
         let client = runtime.client();
         world.pack_begins().await;
         world.let_pack();
@@ -155,11 +146,7 @@ async fn s16_what_arrived_while_the_run_was_blocked_is_seen_by_the_migration() {
 async fn s38_a_run_that_waits_is_moved_and_who_waits_for_it_is_told() {
     each_place(async |place| {
         let world = World::new();
-        let builder = place
-            .program(&world, "both")
-            .workflow(order)
-            .workflow(order_v2);
-        let runtime = builder.start().await.unwrap();
+        let runtime = place.both(&world).start().await.unwrap();
         let client = runtime.client();
         let old = client.start(order, "order-42", an_order()).await.unwrap();
         world.pack_begins().await;
@@ -167,10 +154,7 @@ async fn s38_a_run_that_waits_is_moved_and_who_waits_for_it_is_told() {
             let old = old.clone();
             async move { old.result().await }
         });
-        let new = client
-            .migrate("order-42", to_v2, "order-42-v2")
-            .await
-            .unwrap();
+        let new = move_it(&client).await;
         let Err(RunError::Migrated { to, .. }) = waiting.await.unwrap() else {
             panic!("it was moved")
         };
@@ -238,8 +222,7 @@ async fn s38_a_run_that_no_program_could_begin_is_moved_with_its_input() {
 async fn s38_a_repeated_migration_is_answered_with_the_run_that_it_made() {
     each_place(async |place| {
         let world = World::new();
-        packing(&place, &world, "order-42").await;
-        let runtime = place.second(&world).await;
+        let runtime = packing(&place, &world).await;
         let client = runtime.client();
         // At the same time, too.
         let both = tokio::join!(
@@ -252,10 +235,7 @@ async fn s38_a_repeated_migration_is_answered_with_the_run_that_it_made() {
         drop(runtime);
         let runtime = place.second(&world).await;
         let client = runtime.client();
-        let again = client
-            .migrate("order-42", to_v2, "order-42-v2")
-            .await
-            .unwrap();
+        let again = move_it(&client).await;
         assert_eq!(again.result().await.unwrap(), "nothing for 12");
         let named = client.migrate_named(
             "order-42".parse().unwrap(),
@@ -275,17 +255,10 @@ async fn s38_a_run_of_another_process_is_taken_over_to_be_moved() {
     // The program that has the runs is gone, and this one never tried them: they are unfit for it, by a record.
     each_place(async |place| {
         let world = World::new();
-        packing(&place, &world, "order-42").await;
-        let runtime = place.second(&world).await;
-        let run = runtime.client().run(next::order, "order-42").unwrap();
-        assert!(run.result().await.is_err());
-        drop(runtime);
+        drop(blocked(&place, &world).await);
         let runtime = place.second(&world).await;
         let client = runtime.client();
-        let new = client
-            .migrate("order-42", to_v2, "order-42-v2")
-            .await
-            .unwrap();
+        let new = move_it(&client).await;
         assert_eq!(new.result().await.unwrap(), "nothing for 12");
     })
     .await;
@@ -295,10 +268,7 @@ async fn s38_a_run_of_another_process_is_taken_over_to_be_moved() {
 async fn s26_a_moved_run_is_purged_when_its_time_is_over() {
     each_place(async |place| {
         let world = World::new();
-        let builder = place
-            .program(&world, "both")
-            .workflow(order)
-            .workflow(order_v2);
+        let builder = place.both(&world);
         let runtime = builder
             .retention(std::time::Duration::ZERO)
             .start()
@@ -313,10 +283,7 @@ async fn s26_a_moved_run_is_purged_when_its_time_is_over() {
         while text().await.matches("completed").count() < 3 {
             tokio::task::yield_now().await;
         }
-        client
-            .migrate("order-42", to_v2, "order-42-v2")
-            .await
-            .unwrap();
+        move_it(&client).await;
         while old.status().await.unwrap().purged.is_none() {
             tokio::task::yield_now().await;
         }

@@ -9,7 +9,8 @@ use perennial_runtime::store::{Head, Loaded};
 use perennial_runtime::{MigrateError, RunState};
 
 use crate::shop::{
-    OrderV2, Place, World, an_order, careless, each_place, next, order_v2, pack, packing, to_v2,
+    OrderV2, Place, World, an_order, blocked, careless, each_place, key, move_it, next, order_v2,
+    pack, packing, to_v2,
 };
 
 #[migration(from = next::order, to = next::order_v2)]
@@ -54,7 +55,7 @@ fn of_another(old: &OldRun) -> Result<OrderV2, Refuse> {
 /// All that is stored of a run but who owns it: a look takes it over.
 fn stored(place: &Place, id: &str) -> (Loaded, Vec<perennial::history::Unit>) {
     place.look(|store| {
-        let run = perennial::RunKey::new(perennial::Namespace::default(), id.parse().unwrap());
+        let run = key(id);
         let mut loaded = store.load(&run).unwrap().unwrap();
         loaded.head = Head {
             owner: Default::default(),
@@ -76,18 +77,7 @@ fn stored(place: &Place, id: &str) -> (Loaded, Vec<perennial::history::Unit>) {
 async fn s38_what_is_open_and_not_disposed_of_is_named_and_nothing_is_written() {
     each_place(async |place| {
         let world = World::new();
-        packing(&place, &world, "order-42").await;
-        let runtime = place.second(&world).await;
-        assert!(
-            runtime
-                .client()
-                .run(next::order, "order-42")
-                .unwrap()
-                .result()
-                .await
-                .is_err()
-        );
-        drop(runtime);
+        drop(blocked(&place, &world).await);
         let before = stored(&place, "order-42");
         let runtime = place.second(&world).await;
         let client = runtime.client();
@@ -138,11 +128,8 @@ async fn s38_what_is_open_and_not_disposed_of_is_named_and_nothing_is_written() 
 async fn s38_a_run_is_not_moved_to_one_that_is_there() {
     each_place(async |place| {
         let world = World::new();
-        packing(&place, &world, "order-42").await;
-        let runtime = place.second(&world).await;
+        let runtime = blocked(&place, &world).await;
         let client = runtime.client();
-        let old = client.run(next::order, "order-42").unwrap();
-        assert!(old.result().await.is_err());
         let other = OrderV2 {
             order: an_order(),
             receipt: None,
@@ -182,13 +169,9 @@ async fn s38_a_run_is_not_moved_to_one_that_is_there() {
 async fn s38_a_run_that_has_ended_is_not_moved() {
     each_place(async |place| {
         let world = World::new();
-        packing(&place, &world, "order-42").await;
-        let runtime = place.second(&world).await;
+        let runtime = packing(&place, &world).await;
         let client = runtime.client();
-        let new = client
-            .migrate("order-42", to_v2, "order-42-v2")
-            .await
-            .unwrap();
+        let new = move_it(&client).await;
         new.result().await.unwrap();
         let elsewhere = client.migrate("order-42", to_v2, "order-42-v3").await;
         let finished = client

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use perennial::prelude::*;
+use perennial::{Namespace, RunKey};
 use perennial_runtime::store::{Durability, SledStore, Store};
-use perennial_runtime::{Builder, Runtime};
+use perennial_runtime::{Builder, Client, RunError, RunHandle, Runtime};
 use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
 
@@ -182,6 +183,12 @@ impl Place {
         builder.migration(to_v2).start().await.unwrap()
     }
 
+    /// One that has the workflow as it was and the one that runs are moved to.
+    pub(crate) fn both(&self, world: &Arc<World>) -> Builder {
+        let builder = self.program(world, "both");
+        builder.workflow(order).workflow(order_v2)
+    }
+
     pub(crate) fn program(&self, world: &Arc<World>, artifact: &str) -> Builder {
         self.builder()
             .activities((charge, pack, label, weigh))
@@ -210,10 +217,31 @@ pub(crate) async fn each_place(test: impl AsyncFn(Place)) {
     test(Place::Folder(tempfile::tempdir().unwrap())).await;
 }
 
-/// A run of the first program that has charged and packs, and is not let to. That program is gone.
-pub(crate) async fn packing(place: &Place, world: &Arc<World>, id: &str) {
+pub(crate) fn key(id: &str) -> RunKey {
+    RunKey::new(Namespace::default(), id.parse().unwrap())
+}
+
+/// `order-42` of the first program has charged and packs, and is not let to. That program is gone, and the second
+/// one is there.
+pub(crate) async fn packing(place: &Place, world: &Arc<World>) -> Runtime {
     let runtime = place.first(world).await;
-    runtime.client().start(order, id, an_order()).await.unwrap();
+    let client = runtime.client();
+    client.start(order, "order-42", an_order()).await.unwrap();
     world.pack_begins().await;
     drop(runtime);
+    place.second(world).await
+}
+
+/// The same, and the second program has found that it cannot go on with the run.
+pub(crate) async fn blocked(place: &Place, world: &Arc<World>) -> Runtime {
+    let runtime = packing(place, world).await;
+    let run = runtime.client().run(next::order, "order-42").unwrap();
+    assert!(matches!(run.result().await, Err(RunError::Blocked { .. })));
+    runtime
+}
+
+/// Moves it.
+pub(crate) async fn move_it(client: &Client) -> RunHandle<order_v2> {
+    let moved = client.migrate("order-42", to_v2, "order-42-v2").await;
+    moved.unwrap()
 }

@@ -3,16 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use perennial::{Namespace, RunKey};
 use perennial_runtime::store::{Owner, Refusal, Status, Store, StoreError};
 use perennial_runtime::{MigrateError, RunState, Unavailable};
 
-use crate::shop::{Place, World, next, packing, to_v2};
+use crate::shop::{Place, World, blocked, key, move_it, next, to_v2};
 use crate::support::held::{HeldStore, Shared};
-
-fn key(id: &str) -> RunKey {
-    RunKey::new(Namespace::default(), id.parse().unwrap())
-}
 
 /// How both runs stand.
 fn stand(store: &Arc<HeldStore>) -> (Status, Option<Status>) {
@@ -23,19 +18,16 @@ fn stand(store: &Arc<HeldStore>) -> (Status, Option<Status>) {
 
 const BEFORE: (Status, Option<Status>) = (Status::Running, None);
 
-async fn blocked(store: &Arc<HeldStore>) -> (Place, Arc<World>, perennial_runtime::Runtime) {
+async fn blocked_in(store: &Arc<HeldStore>) -> (Place, Arc<World>, perennial_runtime::Runtime) {
     let (place, world) = (Place::Memory(Arc::clone(store)), World::new());
-    packing(&place, &world, "order-42").await;
-    let runtime = place.second(&world).await;
-    let run = runtime.client().run(next::order, "order-42").unwrap();
-    assert!(run.result().await.is_err());
+    let runtime = blocked(&place, &world).await;
     (place, world, runtime)
 }
 
 #[tokio::test]
 async fn s38_a_process_that_ends_before_the_write_leaves_both_as_they_were() {
     let store = HeldStore::new();
-    let (place, world, runtime) = blocked(&store).await;
+    let (place, world, runtime) = blocked_in(&store).await;
     let client = runtime.client();
     store.hold();
     let asked = tokio::spawn(async move { client.migrate("order-42", to_v2, "order-42-v2").await });
@@ -50,17 +42,14 @@ async fn s38_a_process_that_ends_before_the_write_leaves_both_as_they_were() {
     assert_eq!(stand(&store), BEFORE);
     let runtime = place.second(&world).await;
     let client = runtime.client();
-    let new = client
-        .migrate("order-42", to_v2, "order-42-v2")
-        .await
-        .unwrap();
+    let new = move_it(&client).await;
     assert_eq!(new.result().await.unwrap(), "nothing for 12");
 }
 
 #[tokio::test]
 async fn s38_a_process_that_ends_after_the_write_leaves_both_changed() {
     let store = HeldStore::new();
-    let (place, world, runtime) = blocked(&store).await;
+    let (place, world, runtime) = blocked_in(&store).await;
     let client = runtime.client();
     store.hold();
     let asked = tokio::spawn(async move { client.migrate("order-42", to_v2, "order-42-v2").await });
@@ -75,10 +64,7 @@ async fn s38_a_process_that_ends_after_the_write_leaves_both_changed() {
     // The new run goes on by itself, and who asks again is answered with it.
     let new = client.run(next::order_v2, "order-42-v2").unwrap();
     assert_eq!(new.result().await.unwrap(), "nothing for 12");
-    let again = client
-        .migrate("order-42", to_v2, "order-42-v2")
-        .await
-        .unwrap();
+    let again = move_it(&client).await;
     assert_eq!(again.id(), new.id());
     assert_eq!(world.charged.load(Ordering::SeqCst), 1);
 }
@@ -86,7 +72,7 @@ async fn s38_a_process_that_ends_after_the_write_leaves_both_changed() {
 #[tokio::test]
 async fn s04_where_the_fate_of_the_write_is_not_known_that_is_said() {
     let store = HeldStore::new();
-    let (place, world, runtime) = blocked(&store).await;
+    let (place, world, runtime) = blocked_in(&store).await;
     store.refuse_next(StoreError::Unknown {
         reason: "the device is gone".into(),
     });
@@ -104,30 +90,24 @@ async fn s04_where_the_fate_of_the_write_is_not_known_that_is_said() {
     drop(runtime);
     let runtime = place.second(&world).await;
     let client = runtime.client();
-    client
-        .migrate("order-42", to_v2, "order-42-v2")
-        .await
-        .unwrap();
+    move_it(&client).await;
 }
 
 #[tokio::test]
 async fn s38_a_run_that_another_owner_has_claimed_is_claimed_again() {
     let store = HeldStore::new();
-    let (_place, _world, runtime) = blocked(&store).await;
+    let (_place, _world, runtime) = blocked_in(&store).await;
     let claimed = Box::new(|claimed: Result<_, StoreError>| drop(claimed.unwrap()));
     Shared(Arc::clone(&store)).claim(key("order-42"), Owner(99), claimed);
     let client = runtime.client();
-    let new = client
-        .migrate("order-42", to_v2, "order-42-v2")
-        .await
-        .unwrap();
+    let new = move_it(&client).await;
     assert_eq!(new.result().await.unwrap(), "nothing for 12");
 }
 
 #[tokio::test]
 async fn s38_a_run_of_the_new_id_that_came_first_is_not_replaced() {
     let store = HeldStore::new();
-    let (_place, _world, runtime) = blocked(&store).await;
+    let (_place, _world, runtime) = blocked_in(&store).await;
     let client = runtime.client();
     store.refuse_next(StoreError::Refused(Refusal::Exists {
         run: key("order-42-v2"),
@@ -148,7 +128,7 @@ async fn s38_a_run_of_the_new_id_that_came_first_is_not_replaced() {
 #[tokio::test]
 async fn o56_a_runtime_that_drains_moves_nothing() {
     let store = HeldStore::new();
-    let (_place, world, runtime) = blocked(&store).await;
+    let (_place, world, runtime) = blocked_in(&store).await;
     let client = runtime.client();
     world.pack_begins().await;
     let (drained, asked) = tokio::join!(runtime.drain(std::time::Duration::from_secs(60)), async {

@@ -241,6 +241,12 @@ impl Incompatible {
         self
     }
 
+    /// Whether the code asks for the marker that the history has, though not here.
+    fn marker_stands(&self) -> bool {
+        let told = self.told_from.0.as_ref();
+        told.is_some_and(|told| told.1.marker_stands)
+    }
+
     fn tell(&mut self) {
         let ToldFrom(Some(told)) = &self.told_from else {
             return;
@@ -248,6 +254,10 @@ impl Incompatible {
         let (found, evidence) = &**told;
         let verdict = evidence.classify(*found);
         self.kind = verdict.kind;
+        if *found == IncompatibleKind::MarkerRemoved {
+            let is_it = self.kind == *found;
+            self.marker = evidence.marker.clone().filter(|_| is_it);
+        }
         let said = [verdict.detail, evidence.note.clone()];
         let said: Vec<_> = said.into_iter().flatten().collect();
         self.detail = (!said.is_empty()).then(|| said.join("\n"));

@@ -171,9 +171,13 @@ impl Incompatible {
             Kind::MarkerRemoved => {
                 let id = self.recorded.as_ref().and_then(|side| side.name.clone());
                 let workflow = self.workflow.clone();
-                id.map(|id| Remedy::RetireMarker { id, workflow })
-                    .into_iter()
-                    .collect()
+                let of = |id: String| match self.marker_stands() {
+                    true => Remedy::PutBack {
+                        what: format!("{} where it was", Side::marker_name(&id)),
+                    },
+                    false => Remedy::RetireMarker { id, workflow },
+                };
+                id.map(of).into_iter().collect()
             }
             Kind::DoesNotDecode => vec![Remedy::ReadableType {
                 code:

@@ -8,7 +8,7 @@
 //! is asked for, which is all that is known for sure.
 
 use super::sides::{RECEIVE, WAIT_FOR};
-use super::{IncompatibleKind, Side};
+use super::{IncompatibleKind, MarkerMismatch, Side};
 use crate::history::{CallSite, Unit};
 
 /// How many decisions of a side are kept in an error.
@@ -45,6 +45,10 @@ pub(crate) struct Evidence {
     pub(crate) ahead: Vec<Ahead>,
     /// What the code would have asked for in other branches in place of the first difference.
     pub(crate) elsewhere: Vec<Ahead>,
+    /// The marker that the history has first, where it has one.
+    pub(crate) marker: Option<MarkerMismatch>,
+    /// The code asks for that one too, though not here.
+    pub(crate) marker_stands: bool,
     /// All that the functions ask for in which the code stands.
     pub(crate) mentioned: Vec<&'static str>,
     /// What else was seen, to be said with any kind.
@@ -126,6 +130,9 @@ impl Evidence {
         use IncompatibleKind as Kind;
         match found {
             Kind::Changed | Kind::ChangedInput | Kind::Inserted | Kind::Removed => {}
+            Kind::MarkerRemoved if self.marker_stands => {
+                return Verdict::of(self.before_the_marker().unwrap_or(found));
+            }
             _ => return Verdict::of(found),
         }
         let recorded = self.recorded.first().filter(|_| self.in_unit > 0);
@@ -135,6 +142,31 @@ impl Evidence {
             (Some(recorded), None) => self.not_asked(recorded),
             (None, None) => Verdict::of(found),
         }
+    }
+
+    /// What was put before the marker, or moved there, where that is the difference and not the marker: the code comes
+    /// to it later.
+    fn before_the_marker(&self) -> Option<IncompatibleKind> {
+        use IncompatibleKind as Kind;
+        let after = Self {
+            recorded: self.recorded.get(1..)?.to_vec(),
+            in_unit: self.in_unit.saturating_sub(1),
+            ..self.clone()
+        };
+        let (asked, recorded) = (after.asked.first()?, after.recorded.first()?);
+        if asked.is_end() || asked.what == recorded.what {
+            return None;
+        }
+        let mut claims = after.claims();
+        claims
+            .retain(|(kind, score)| matches!(kind, Kind::Inserted | Kind::Reordered) && *score > 0);
+        let best = claims.iter().map(|(_, score)| *score).max()?;
+        claims.retain(|(_, score)| *score == best);
+        let (kind, _) = claims.first()?;
+        claims
+            .iter()
+            .all(|(other, _)| other == kind)
+            .then_some(*kind)
     }
 
     /// The unit is complete, and the code asks for more.
@@ -576,17 +608,28 @@ pub(super) fn rows<'a>(
     rows
 }
 
+/// What stands for all that may be asked for and cannot be told from the source, as in a `#[durable]` function or
+/// under a condition.
+const NOT_TOLD: &str = "…";
+
 /// What the source says is asked for, as a side of the window.
 pub(super) fn kept(sides: &[Side], ahead: &[Ahead]) -> Vec<Side> {
-    let certain = sides.iter().cloned();
-    let ahead = ahead
-        .iter()
-        .filter(|ahead| ahead.sure && !ahead.guessed && !ahead.what.is_empty());
-    let ahead = ahead.map(|ahead| Side {
-        what: ahead.what.to_owned(),
-        name: ahead.what.strip_prefix("activity ").map(str::to_owned),
-        site: Some(ahead.site.clone()),
-        ..Side::default()
-    });
-    certain.chain(ahead).take(KEPT).map(Side::brief).collect()
+    let mut kept = sides.to_vec();
+    for ahead in ahead {
+        let is_told = ahead.sure && !ahead.guessed && !ahead.what.is_empty();
+        if is_told {
+            kept.push(Side {
+                what: ahead.what.to_owned(),
+                name: ahead.what.strip_prefix("activity ").map(str::to_owned),
+                site: Some(ahead.site.clone()),
+                ..Side::default()
+            });
+        } else if kept.last().is_some_and(|last| last.what != NOT_TOLD) {
+            kept.push(Side {
+                what: NOT_TOLD.to_owned(),
+                ..Side::default()
+            });
+        }
+    }
+    kept.into_iter().take(KEPT).map(Side::brief).collect()
 }

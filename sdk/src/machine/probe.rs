@@ -148,6 +148,10 @@ impl State {
             ..Evidence::default()
         };
         evidence.recorded.extend(error.recorded.clone());
+        let left = error.marker.as_ref().map(|marker| &*marker.id);
+        let mut asked = self.graph.markers.iter();
+        evidence.marker.clone_from(&error.marker);
+        evidence.marker_stands = asked.any(|marker| Some(marker.id) == left);
         let sides = [&error.asked, &error.recorded];
         let in_a_row = || sides.iter().find_map(|side| self.in_a_row(side.as_ref()));
         let old_way = || self.went_the_old_way();

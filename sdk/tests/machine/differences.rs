@@ -214,6 +214,30 @@ H203 inserted at 6: activity charge / activity pick
 H201 changed at 6: activity charge / activity pick
 " }
 
+change! { inserted_before_a_marker,
+|cx| { charge(cx, 1).await?; if cx.patched("gift") { notify(cx, 1).await?; } cx.sleep(hours(1)).await?; Ok(ship(cx, 2).await?) }
+=> { charge(cx, 1).await?; pick(cx, 5).await?; if cx.patched("gift") { notify(cx, 1).await?; } cx.sleep(hours(1)).await?; Ok(ship(cx, 2).await?) }, @r#"H203 inserted at 4: marker "gift" 1 / activity pick"# }
+
+change! { a_draw_inserted_before_a_marker,
+|cx| { charge(cx, 1).await?; if cx.patched("gift") { notify(cx, 1).await?; } cx.sleep(hours(1)).await?; Ok(ship(cx, 2).await?) }
+=> { charge(cx, 1).await?; let _ = cx.uuid(); if cx.patched("gift") { notify(cx, 1).await?; } cx.sleep(hours(1)).await?; Ok(ship(cx, 2).await?) }, @r#"H203 inserted at 4: marker "gift" 1 / uuid"# }
+
+change! { a_sleep_moved_before_a_marker,
+|cx| { charge(cx, 1).await?; if cx.patched("gift") { notify(cx, 1).await?; } cx.sleep(hours(1)).await?; Ok(ship(cx, 2).await?) }
+=> { charge(cx, 1).await?; cx.sleep(hours(1)).await?; if cx.patched("gift") { notify(cx, 1).await?; } Ok(ship(cx, 2).await?) }, @r#"
+H205 reordered at 4: marker "gift" 1 / sleep
+H208 marker removed at 4: marker "gift" 1 / sleep
+H203 inserted at 4: marker "gift" 1 / sleep
+"# }
+
+change! { a_marker_that_is_gone_with_its_arm,
+|cx| { charge(cx, 1).await?; if cx.patched("gift") { notify(cx, 1).await?; } cx.sleep(hours(1)).await?; Ok(ship(cx, 2).await?) }
+=> { charge(cx, 1).await?; cx.sleep(hours(1)).await?; Ok(ship(cx, 2).await?) }, @r#"H208 marker removed at 4: marker "gift" 1 / sleep"# }
+
+change! { a_marker_that_now_stands_under_a_condition,
+|cx| { charge(cx, 1).await?; if cx.patched("gift") { notify(cx, 1).await?; } cx.sleep(hours(1)).await?; Ok(ship(cx, 2).await?) }
+=> { let n = charge(cx, 1).await?; if n == 0 { if cx.patched("gift") { notify(cx, 1).await?; } } cx.sleep(hours(1)).await?; Ok(ship(cx, 2).await?) }, @r#"H208 marker removed at 4: marker "gift" 1 / sleep"# }
+
 change! { inserted_another_one_of_the_same_name,
 |cx| { charge(cx, 1).await?; Ok(ship(cx, 2).await?) }
 => { charge(cx, 0).await?; charge(cx, 1).await?; Ok(ship(cx, 2).await?) }, @"
@@ -436,5 +460,40 @@ change! { the_first_of_two_notices_is_gone,
 change! { a_spawned_task_is_gone,
 |cx| { let task = cx.spawn(notify(cx, 1)); let n = ship(cx, 2).await?; task.await?; Ok(n) }
 => { let n = ship(cx, 2).await?; Ok(n) }, @"H204 removed at 2: activity notify / activity ship" }
+
+/// What a helper asks for is not known here, and is not left out as if it were not there.
+#[test]
+fn what_cannot_be_told_from_the_source_has_a_row_of_its_own() {
+    mod old {
+        use super::*;
+        #[workflow]
+        pub(super) async fn flow(cx: &Cx) -> Result<u64, Error> {
+            charge(cx, 1).await?;
+            delivered(cx, 2).await?;
+            Ok(loyalty_points(cx, 3).await?)
+        }
+    }
+    mod new {
+        use super::*;
+        #[workflow]
+        pub(super) async fn flow(cx: &Cx) -> Result<u64, Error> {
+            pick(cx, 0).await?;
+            charge(cx, 1).await?;
+            delivered(cx, 2).await?;
+            Ok(loyalty_points(cx, 3).await?)
+        }
+    }
+    let errors = differences::<old::flow, new::flow>();
+    let asked = errors[0].asked_next.iter().map(|side| &*side.what);
+    assert_eq!(
+        asked.collect::<Vec<_>>(),
+        [
+            "activity pick",
+            "activity charge",
+            "…",
+            "activity loyalty_points"
+        ]
+    );
+}
 
 mod waits;

@@ -81,6 +81,16 @@ pub async fn old(_acx: &ActivityCx) -> Result<(), Refused> {
 #[allow(clippy::missing_errors_doc)]
 #[workflow]
 pub async fn undocumented_workflow(cx: &Cx) -> Result<(), Error> {
+    if cx.patched("outer") {
+        if cx.run_id().as_str().is_empty() {
+            cx.sleep(seconds(1)).await?;
+        }
+    }
+    if cx.run_id().as_str().len() > 1 {
+        if cx.patched("inner") {
+            cx.sleep(seconds(1)).await?;
+        }
+    }
     unit(cx, ()).await?;
     Ok(())
 }

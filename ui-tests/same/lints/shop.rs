@@ -178,6 +178,22 @@ pub async fn of_eight(cx: &Cx, a: u8, b: u8, c: u8, d: u8, e: u8, f: u8, g: u8, 
     Ok(sum)
 }
 
+/// Markers beside other conditions.
+///
+/// # Errors
+///
+/// If anything is refused.
+#[workflow]
+pub async fn patched(cx: &Cx, order: Order) -> Result<u64, Error> {
+    if order.cents > 10 && cx.patched("early") {
+        nothing(cx).await?;
+    }
+    if cx.patched("late") && order.cents < 100 && !order.id.is_empty() {
+        unit(cx, ()).await?;
+    }
+    Ok(charge(cx, order).await?)
+}
+
 /// Loops and branches.
 ///
 /// # Errors

@@ -116,6 +116,68 @@ fn rw39_the_same_lints_fire_at_the_same_tokens() {
     }
 }
 
+/// Where a name comes from the user and the attribute from a `macro_rules!`, what is generated is no foreign code to
+/// the compiler.
+const BY_MACRO: &str = "//! Written by macros.
+
+use perennial::prelude::*;
+
+macro_rules! shop {
+    ($charge:ident, $helper:ident, $order:ident, $change:ident) => {
+        #[activity(pure)]
+        pub(crate) async fn $charge(_acx: &ActivityCx, cents: u64) -> Result<u64, Failure> {
+            Ok(cents)
+        }
+
+        #[durable]
+        pub(crate) async fn $helper(cx: &Cx, cents: u64) -> Result<u64, Error> {
+            Ok($charge(cx, cents).await?)
+        }
+
+        #[workflow]
+        pub(crate) async fn $order(cx: &Cx, cents: u64, times: u64) -> Result<u64, Error> {
+            if cx.patched(\"twice\") {
+                $helper(cx, cents).await?;
+            }
+            Ok($helper(cx, cents).await? * times)
+        }
+
+        #[migration(from = \"orders\", to = $order)]
+        pub(crate) fn $change(_old: &OldRun) -> Result<(u64, u64), Refuse> {
+            Ok((1, 1))
+        }
+    };
+}
+
+shop!(charge, helper, order, change);
+
+/// What is used.
+pub fn used(cx: &Cx) -> bool {
+    let _ = (order(cx, 1, 1), change);
+    true
+}
+
+fn not_used() {}
+";
+
+#[test]
+fn what_macro_rules_write_has_no_warnings() {
+    let mut project = Project::new("lints-by-macro");
+    for edition in ["2021", "2024"] {
+        let lib = ("src/lib.rs".to_owned(), BY_MACRO.to_owned());
+        project.package(&format!("by-macro-{edition}"), edition, &[lib]);
+    }
+    let said = project.findings(&["clippy"]);
+    let said: Vec<_> = said.iter().map(|(_, _, finding)| finding).collect();
+    // In each edition, so that it is known that something was linted.
+    let messages: Vec<_> = said
+        .iter()
+        .map(|finding| finding.message.as_str())
+        .collect();
+    let expected = "function `not_used` is never used";
+    assert_eq!(messages, [expected; 2], "{}", lines(&said));
+}
+
 /// Those of `findings` that `others` has no equal of: the place and the lint, as often as it is there.
 fn without<'a>(findings: &[&'a Finding], others: &[&Finding]) -> Vec<&'a Finding> {
     let key = |finding: &Finding| {

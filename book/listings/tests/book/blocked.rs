@@ -61,7 +61,7 @@ async fn a_bad_deploy_is_looked_at_and_rolled_back() {
     let client = runtime.client();
     let run = client.run(errors::fulfil, "order-42").unwrap();
     assert_eq!(run.result().await.unwrap(), "parcel of 42");
-    assert_eq!(look(&client).await.unwrap(), "0 runs are blocked\n");
+    assert_eq!(look(&client).await.unwrap(), "blocked runs: 0\n");
 }
 
 static WRONG: AtomicBool = AtomicBool::new(true);

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use perennial::testing::{TestRun, save_history};
 use perennial_book::planning::{self, next, repaired};
@@ -9,8 +10,9 @@ use perennial_codegen::lock::{Lock, Package};
 use perennial_runtime::store::Durability;
 use perennial_runtime::{Builder, cli};
 
+use crate::cargo::{at_home, succeed};
 use crate::chapters::Still;
-use crate::texts::assert_text;
+use crate::texts::{assert_text, root};
 
 /// What a terminal shows of a command of a program, called in `folder`.
 fn terminal(folder: &Path, program: Builder, command: &str) -> String {
@@ -119,5 +121,31 @@ fn the_commands() {
     assert_text(
         "texts/planning/help.txt",
         &text.replace("$ echo $?\n0\n", ""),
+    );
+}
+
+/// The crate is a dependency already, from a folder beside this one.
+#[test]
+fn the_command_adds_the_feature() {
+    let outside = tempfile::tempdir().unwrap();
+    let mut new = Command::new(env!("CARGO"));
+    new.args(["new", "my-shop"]).current_dir(&outside);
+    succeed(at_home(&mut new));
+    let shop = outside.path().join("my-shop");
+    let mut add = Command::new(env!("CARGO"));
+    add.args(["add", "--path"]).arg(root().join("runtime"));
+    succeed(at_home(add.current_dir(&shop)));
+    let setup = include_str!("../../planning/setup.sh");
+    let mut bash = Command::new("bash");
+    bash.args(["-euc", setup]).current_dir(&shop);
+    succeed(at_home(&mut bash));
+    let manifest = fs::read_to_string(shop.join("Cargo.toml")).unwrap();
+    let added = manifest
+        .lines()
+        .find(|line| line.starts_with("perennial-runtime = "));
+    let added = added.unwrap();
+    assert!(
+        added.contains("features = [\"cli\"]") && added.contains("path = "),
+        "{added}"
     );
 }

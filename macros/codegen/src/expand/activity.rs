@@ -4,7 +4,9 @@ use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{FnArg, Path, Token};
 
-use super::{Named, associated_types, code_signature, internal, prescribed, unpacked, used};
+use super::{
+    Named, associated_types, code_signature, generated, internal, prescribed, unpacked, used,
+};
 use crate::attributes::ItemAttributes;
 use crate::check::not_needed_in;
 use crate::errors::Errors;
@@ -96,6 +98,7 @@ pub(super) fn expand(
         _ => quote!(let _ = (#acx, #input); ::core::unreachable!()),
     };
     let types = associated_types(&function.sig, &inputs, output.as_ref(), broken);
+    let visible = generated(vis);
 
     quote! {
         #callable
@@ -104,7 +107,7 @@ pub(super) fn expand(
         #[allow(private_interfaces, unreachable_pub)]
         impl #ident {
             /// The name under which histories know it.
-            #vis const NAME: &'static str = #name;
+            #visible const NAME: &'static str = #name;
             /// Runs the code of the activity directly, for tests.
             #prescribed
             #code

@@ -5,7 +5,9 @@ use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{FnArg, Path, ReturnType, Type};
 
-use super::{Named, as_written, code_signature, internal, last_token, misplaced, prescribed, used};
+use super::{
+    Named, as_written, code_signature, generated, internal, last_token, misplaced, prescribed, used,
+};
 use crate::attributes::ItemAttributes;
 use crate::errors::Errors;
 use crate::lower::respanned;
@@ -49,6 +51,7 @@ pub(super) fn expand(
         }
         _ => TokenStream::new(),
     };
+    let visible = generated(vis);
     quote! {
         #callable
         #marker
@@ -56,7 +59,7 @@ pub(super) fn expand(
         #[allow(private_interfaces, unreachable_pub)]
         impl #ident {
             /// The name under which histories know it.
-            #vis const NAME: &'static str = #name;
+            #visible const NAME: &'static str = #name;
             /// Runs the code of the migration directly, for tests.
             #prescribed
             #(#code_attributes)*

@@ -8,7 +8,8 @@ use syn::ext::IdentExt;
 use syn::{FnArg, Lifetime, Signature, Type};
 
 use super::{
-    Named, associated_types, code_signature, denied_by_type, internal, prescribed, unpacked, used,
+    Named, associated_types, code_signature, denied_by_type, generated, internal, prescribed,
+    unpacked, used,
 };
 use crate::attributes::ItemAttributes;
 use crate::callees;
@@ -127,6 +128,7 @@ pub(super) fn expand(
         },
     };
     let types = associated_types(&function.sig, &inputs, output.as_ref(), broken);
+    let visible = generated(vis);
 
     quote! {
         #callable
@@ -135,9 +137,9 @@ pub(super) fn expand(
         #[allow(unreachable_pub)]
         impl #ident {
             /// The name under which histories know it.
-            #vis const NAME: &'static str = #name;
+            #visible const NAME: &'static str = #name;
             /// What is known of it before it runs.
-            #vis const GRAPH: &'static #krate::Graph = <#ident as #krate::Workflow>::GRAPH;
+            #visible const GRAPH: &'static #krate::Graph = <#ident as #krate::Workflow>::GRAPH;
         }
         #(#cfg)*
         const _: () = {

@@ -5,7 +5,8 @@ use std::ops::Range;
 
 use super::diff::{Edit, align};
 use super::format::arm;
-use super::{Key, Kind, Lock, Section, texts};
+use super::moved::moved;
+use super::{Key, Section, texts};
 use crate::markers::Marker;
 use crate::shape::{Known, Line, Place, Projected, Shape};
 
@@ -26,8 +27,13 @@ impl Difference {
 
 /// The markers and arms that a section knows.
 pub(super) fn known(section: &Section) -> Known {
+    known_in(&section.lines)
+}
+
+/// The markers and arms in the lines of a shape.
+pub(super) fn known_in(lines: &[String]) -> Known {
     let mut known = Known::new();
-    for (id, version) in section.lines.iter().filter_map(|line| arm(line)) {
+    for (id, version) in lines.iter().filter_map(|line| arm(line)) {
         let versions = known.entry(id).or_default();
         if !versions.contains(&version) {
             versions.push(version);
@@ -42,15 +48,23 @@ pub(super) struct Comparison<'a> {
     pub(super) section: &'a Section,
     pub(super) shape: &'a Shape,
     pub(super) known: Known,
+    /// The markers of the durable functions that it calls, each with its function.
+    pub(super) reached: &'a [(String, Marker)],
 }
 
 /// In which way a function is not as it was released. Nothing, if runs in flight can go on with it.
-pub(crate) fn compare(key: &Key, section: &Section, shape: &Shape) -> Vec<Difference> {
+pub(crate) fn compare(
+    key: &Key,
+    section: &Section,
+    shape: &Shape,
+    reached: &[(String, Marker)],
+) -> Vec<Difference> {
     let comparison = Comparison {
         key,
         section,
         shape,
         known: known(section),
+        reached,
     };
     let gone = comparison.gone();
     if !gone.is_empty() {
@@ -69,73 +83,10 @@ pub(crate) fn compare(key: &Key, section: &Section, shape: &Shape) -> Vec<Differ
     vec![comparison.changed(&released, &now.lines)]
 }
 
-/// The markers that a released workflow and the released functions that it reaches share, where one of them has it
-/// from an earlier release than another (L307). A run has one answer for all of them, and took the way of the code
-/// before where it was not asked yet.
-pub(crate) fn shared(
-    lock: &Lock,
-    key: &Key,
-    section: &Section,
-    shape: &Shape,
-    reached: &[(String, Marker)],
-) -> Vec<Difference> {
-    let comparison = Comparison {
-        key,
-        section,
-        shape,
-        known: known(section),
-    };
-    // By function: what it asks for now, and what it had when it was released.
-    let mut functions: BTreeMap<&str, (BTreeSet<&str>, BTreeSet<String>)> = BTreeMap::new();
-    let own = shape.markers().iter().map(|marker| marker.id.as_str());
-    let own = (own.collect(), released(section));
-    functions.insert(comparison.name(), own);
-    for (function, marker) in reached {
-        let is_it = |key: &Key| {
-            key.kind == Kind::Durable && key.name.rsplit("::").next() == Some(function.as_str())
-        };
-        let sections = lock.functions.iter().filter(|(key, _)| is_it(key));
-        let sections: Vec<&Section> = sections.map(|(_, section)| section).collect();
-        if sections.is_empty() {
-            continue;
-        }
-        let (now, before) = functions.entry(function).or_default();
-        now.insert(&marker.id);
-        before.extend(sections.into_iter().flat_map(released));
-    }
-    let mut found = Vec::new();
-    for (function, (now, before)) in &functions {
-        for id in now.iter().filter(|id| !before.contains(**id)) {
-            let other = functions
-                .iter()
-                .find(|(_, (_, before))| before.contains(*id));
-            let Some((other, _)) = other else {
-                continue;
-            };
-            let own = shape.markers().iter().find(|marker| marker.id == *id);
-            let place = match own.filter(|_| *function == comparison.name()) {
-                Some(marker) => marker.place,
-                None => comparison.function(),
-            };
-            found.push(texts::shared(&comparison, id, function, other, place));
-        }
-    }
-    found
-}
-
-/// The markers that a released function had, retired ones too.
-fn released(section: &Section) -> BTreeSet<String> {
-    let retired = section.retired.iter().map(|retired| retired.id.clone());
-    known(section).into_keys().chain(retired).collect()
-}
-
 impl Comparison<'_> {
     /// What the function is called in texts.
     pub(super) fn name(&self) -> &str {
-        match self.key.kind {
-            Kind::Workflow => &self.key.name,
-            Kind::Durable => self.key.name.rsplit("::").next().unwrap_or(&self.key.name),
-        }
+        self.key.shown()
     }
 
     /// What it calls its context.
@@ -143,7 +94,13 @@ impl Comparison<'_> {
         self.shape.context.as_deref().unwrap_or("cx")
     }
 
-    fn function(&self) -> Place {
+    /// The lowest and the highest released version of a marker.
+    pub(super) fn arms(&self, id: &str) -> Option<(u32, u32)> {
+        let arms = self.known.get(id)?;
+        Some((*arms.iter().min()?, *arms.iter().max()?))
+    }
+
+    pub(super) fn function(&self) -> Place {
         Place::at(self.shape.name)
     }
 
@@ -159,7 +116,13 @@ impl Comparison<'_> {
         let mut found = Vec::new();
         for (id, released) in &self.known {
             match there.get(id.as_str()) {
-                None => found.push(texts::marker_gone(self, id, self.function())),
+                None => {
+                    let place = self.function();
+                    found.push(match moved(id, released, self.reached) {
+                        Some(helper) => texts::marker_moved(self, id, helper, place),
+                        None => texts::marker_gone(self, id, place),
+                    });
+                }
                 Some((arms, place)) => {
                     let gone: Vec<u32> = released
                         .iter()

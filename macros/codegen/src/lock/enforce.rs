@@ -13,9 +13,10 @@ use quote::quote;
 use syn::Signature;
 use syn::ext::IdentExt;
 
-use super::compare::{Difference, compare, shared};
-use super::package::unreadable;
+use super::compare::{Difference, compare};
 use super::search::durable_name;
+use super::shared::shared;
+use super::unreadable::unreadable;
 use super::{FILE, Key, Kind, Lock, Retired, Unreadable, texts};
 use crate::callees;
 use crate::errors::Errors;
@@ -87,8 +88,8 @@ pub(crate) fn enforce(function: &Annotated<'_>, errors: &mut Errors) -> Enforced
         let context = context_of(function.kind, function.signature);
         let shape = Shape::of(function.signature, body, context, &surroundings, with_flow);
         let missing = lock.map(|lock| missing(index, lock)).unwrap_or_default();
-        let reached = match (&own, function.kind) {
-            (Some(Own::Here(_, declared)), Kind::Workflow) if with_flow => {
+        let reached = match &own {
+            Some(Own::Here(_, declared)) if with_flow => {
                 callees::reached(index, &declared.calls).markers
             }
             _ => Vec::new(),
@@ -104,8 +105,10 @@ pub(crate) fn enforce(function: &Annotated<'_>, errors: &mut Errors) -> Enforced
         let is_here = matches!(own, Own::Here(..));
         if let Some(key) = key {
             if let Some(section) = lock.functions.get(&key) {
-                let mut differences = compare(&key, section, &shape);
-                differences.extend(shared(lock, &key, section, &shape, &reached));
+                let mut differences = compare(&key, section, &shape, &reached);
+                if key.kind == Kind::Workflow {
+                    differences.extend(shared(lock, &key, section, &shape, &reached));
+                }
                 for difference in differences {
                     enforced.report(difference, errors);
                 }

@@ -43,13 +43,18 @@
 mod compare;
 mod diff;
 mod enforce;
+mod files;
 mod finding;
 mod format;
+mod gone;
+mod moved;
 mod package;
 mod search;
+mod shared;
 #[cfg(test)]
 mod tests;
 mod texts;
+mod unreadable;
 mod update;
 
 use std::collections::BTreeMap;
@@ -59,7 +64,8 @@ use std::path::Path;
 pub(crate) use self::enforce::{Annotated, Enforced, enforce, retired};
 pub use self::finding::{Finding, Level};
 pub use self::format::Unreadable;
-pub use self::package::{Function, Package, SourceError};
+pub use self::package::{Function, Package};
+pub use self::unreadable::SourceError;
 pub use self::update::{Change, NotAccepted, Update};
 
 /// The name of the file, beside `Cargo.toml`.

@@ -2,26 +2,29 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use syn::visit::Visit;
 
-use super::compare::{compare, shared};
-use super::search::{Search, collect, parsed};
-use super::texts::quoted;
-use super::{FILE, Finding, Key, Kind, Level, Lock, Section, Unreadable, texts};
+use super::compare::compare;
+use super::files::{SourceFile, files, left_out, reached};
+use super::search::{Search, parsed};
+use super::shared::shared;
+use super::{Finding, Key, Kind, Level, Lock, SourceError};
 use crate::index::Index;
 use crate::markers::Marker;
 use crate::shape::{Place, Shape};
 
 /// The functions of a package.
 ///
-/// They are found in the files below `src`, but for modules that are there for tests only. A function that a macro
-/// writes is not seen, nor is one whose attribute says `lock = false`.
+/// They are found in the files below `src` to which the `mod`s of its crates lead, whatever `cfg` stands on them, but
+/// for modules that are there for tests only. A function that a macro writes is not seen, nor is one whose attribute
+/// says `lock = false`.
 pub struct Package {
     functions: Vec<Function>,
+    /// Those whose attribute says `lock = false`, each with its place.
+    pub(super) left_out: Vec<Finding>,
     /// What is to be said of the sources whatever the lock is.
     remarks: Vec<Finding>,
 }
@@ -44,7 +47,7 @@ pub struct Function {
     /// The lines of its shape, all markers included.
     pub structure: String,
     pub(super) shape: Shape,
-    /// The markers of the durable functions that a workflow reaches, each with its function.
+    /// The markers of the durable functions that it reaches, each with its function.
     pub(super) reached: Vec<(String, Marker)>,
     /// Markers of which it cannot be told what they guard, so that there is nothing to compare.
     pub(super) mistakes: Vec<Finding>,
@@ -62,108 +65,43 @@ impl fmt::Debug for Function {
     }
 }
 
-/// A source or a lock that cannot be read.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum SourceError {
-    /// A file or a folder cannot be read.
-    Read {
-        /// The file or folder.
-        path: PathBuf,
-        /// Why.
-        error: io::Error,
-    },
-    /// A source is no Rust.
-    Parse {
-        /// The file.
-        path: PathBuf,
-        /// The line, from 1.
-        line: usize,
-        /// The column, from 1.
-        column: usize,
-        /// What is wrong.
-        message: String,
-    },
-    /// The lock is none (L309).
-    Lock {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        error: Unreadable,
-    },
-}
-
-impl fmt::Display for SourceError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            SourceError::Read { path, error } => {
-                write!(f, "{}: it cannot be read: {error}", path.display())
-            }
-            SourceError::Parse {
-                path,
-                line,
-                column,
-                message,
-            } => write!(
-                f,
-                "{}:{line}:{column}: it does not parse: {message}\n\nhelp: `cargo check` says more",
-                path.display()
-            ),
-            SourceError::Lock { path, error } => write!(
-                f,
-                "{}:{}:1: {}",
-                path.display(),
-                error.line,
-                unreadable(error)
-            ),
-        }
-    }
-}
-
-impl std::error::Error for SourceError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            SourceError::Read { error, .. } => Some(error),
-            SourceError::Lock { error, .. } => Some(error),
-            SourceError::Parse { .. } => None,
-        }
-    }
-}
-
-/// The whole text of L309.
-pub(super) fn unreadable(error: &Unreadable) -> String {
-    let text = error.to_string();
-    let (what, more) = text.split_once("\n\n").unwrap_or((&text, ""));
-    let mut helps: Vec<String> = more
-        .lines()
-        .map(|help| help.trim_start_matches("help: ").to_owned())
-        .collect();
-    if helps.is_empty() {
-        helps.push("take the file as it was committed last; `perennial lock` writes it".to_owned());
-    }
-    texts::text("L309", what, "", &helps)
-}
-
 impl Package {
-    /// Reads the sources of the package in `folder`, the one of its `Cargo.toml`.
+    /// Reads the sources of the package in `folder`, the one of its `Cargo.toml`. What is said of files to which no
+    /// `mod` leads are notes.
     ///
     /// # Errors
     ///
     /// A source cannot be read or is no Rust.
     pub fn read(folder: &Path) -> Result<Package, SourceError> {
-        let mut files = Vec::new();
-        collect(&folder.join("src"), &mut files)?;
-        files.sort();
-        let mut sources = Vec::with_capacity(files.len());
-        for path in files {
-            let text = std::fs::read_to_string(&path).map_err(|error| SourceError::Read {
-                path: path.clone(),
-                error,
-            })?;
-            let inside = path.strip_prefix(folder).unwrap_or(&path).to_owned();
-            sources.push((inside, text));
+        let files = files(folder)?;
+        // Where there is no manifest, crates begin in the usual files.
+        let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).unwrap_or_default();
+        let reached = reached(&files, &manifest);
+        // As the macro has it, which does not know which files belong to a crate.
+        let mut index = Index::default();
+        for file in &files {
+            if let Ok(text) = &file.text {
+                index.add(&file.path, text);
+            }
         }
-        Package::of_sources(&sources).map_err(|error| match error {
+        let (mut sources, mut remarks) = (Vec::with_capacity(files.len()), Vec::new());
+        for file in files {
+            if !reached.contains(&file.path) {
+                if !index.is_test(&file.path) {
+                    remarks.extend(left_out(&file));
+                }
+                continue;
+            }
+            let SourceFile { path, text } = file;
+            match text {
+                Ok(text) => sources.push((path, text)),
+                Err(error) => {
+                    let path = folder.join(path);
+                    return Err(SourceError::Read { path, error });
+                }
+            }
+        }
+        Package::of(&index, &sources, remarks).map_err(|error| match error {
             SourceError::Parse {
                 path,
                 line,
@@ -189,9 +127,18 @@ impl Package {
         for (path, text) in sources {
             index.add(path, text);
         }
+        Package::of(&index, sources, Vec::new())
+    }
+
+    fn of(
+        index: &Index,
+        sources: &[(PathBuf, String)],
+        remarks: Vec<Finding>,
+    ) -> Result<Package, SourceError> {
         let mut package = Package {
             functions: Vec::new(),
-            remarks: Vec::new(),
+            left_out: Vec::new(),
+            remarks,
         };
         for (path, text) in sources {
             if index.is_test(path) {
@@ -199,10 +146,11 @@ impl Package {
             }
             let file = parsed(path, text)?;
             let mut search = Search {
-                index: &index,
+                index,
                 path,
                 text: text.as_str().into(),
                 functions: &mut package.functions,
+                left_out: &mut package.left_out,
                 remarks: &mut package.remarks,
             };
             search.visit_file(&file);
@@ -292,8 +240,10 @@ impl Package {
                 reached,
                 ..
             } = function;
-            let mut differences = compare(key, section, shape);
-            differences.extend(shared(lock, key, section, shape, reached));
+            let mut differences = compare(key, section, shape, reached);
+            if key.kind == Kind::Workflow {
+                differences.extend(shared(lock, key, section, shape, reached));
+            }
             if differences.is_empty() && function.lines() != section.lines {
                 findings.push(function.note(format!(
                     "`{}` has markers or versions that are not released yet\n\nhelp: `perennial lock` releases them",
@@ -310,73 +260,8 @@ impl Package {
                 ..function.finding(difference.place, difference.text)
             }));
         }
-        findings.extend(
-            self.gone(lock)
-                .filter(|(key, _)| !moved.contains_key(key))
-                .map(|(key, section)| self.not_there(key, section)),
-        );
+        findings.extend(self.not_there(lock, &moved));
         findings
-    }
-
-    /// Released functions that are not there.
-    fn gone<'l>(&self, lock: &'l Lock) -> impl Iterator<Item = (&'l Key, &'l Section)> {
-        let is_here = |key: &Key| self.functions.iter().any(|function| function.key == *key);
-        lock.functions.iter().filter(move |(key, _)| !is_here(key))
-    }
-
-    /// Durable functions that stand elsewhere than when they were released, from their old keys to their new ones:
-    /// they have the same name and the same lines, and there is one only.
-    pub(super) fn moved<'l>(&self, lock: &'l Lock) -> BTreeMap<&'l Key, Key> {
-        let mut moved = BTreeMap::new();
-        for (key, section) in self.gone(lock) {
-            let name = |key: &Key| key.name.rsplit("::").next().map(str::to_owned);
-            let mut candidates = self.functions.iter().filter(|function| {
-                key.kind == Kind::Durable
-                    && function.key.kind == Kind::Durable
-                    && name(&function.key) == name(key)
-                    && !lock.functions.contains_key(&function.key)
-                    && compare(&function.key, section, &function.shape)
-                        .iter()
-                        .all(super::compare::Difference::is_warning)
-            });
-            if let (Some(only), None) = (candidates.next(), candidates.next())
-                && !moved.values().any(|taken| *taken == only.key)
-            {
-                moved.insert(key, only.key.clone());
-            }
-        }
-        moved
-    }
-
-    /// L308
-    fn not_there(&self, key: &Key, section: &Section) -> Finding {
-        let headline = format!("`{key}` is released, and it is not there any more");
-        let accept = format!(
-            "if no run in flight needs it, take it out of the lock: `perennial lock --accept {}`",
-            quoted(&key.name)
-        );
-        let helps = match key.kind {
-            Kind::Workflow => vec![
-                format!(
-                    "if it has got another name, keep the one that its runs know: `#[workflow(name = {:?})]`",
-                    key.name
-                ),
-                accept,
-            ],
-            Kind::Durable => vec!["put it back, if workflows still call it".to_owned(), accept],
-        };
-        let source = key.to_string();
-        Finding {
-            code: Some("L308"),
-            level: Level::Error,
-            key: Some(key.clone()),
-            file: PathBuf::from(FILE),
-            line: section.line.max(1),
-            column: 1,
-            width: source.chars().count(),
-            source,
-            text: texts::text("L308", &headline, "", &helps),
-        }
     }
 }
 

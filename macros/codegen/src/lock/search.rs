@@ -1,7 +1,6 @@
 //! Looks for the functions of a package in its sources.
 
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::rc::Rc;
 use std::str::FromStr;
 
@@ -10,38 +9,14 @@ use syn::ext::IdentExt;
 use syn::visit::{self, Visit};
 use syn::{Attribute, Block, Ident, Signature};
 
-use super::package::{Function, SourceError, at};
-use super::{Finding, Key, Kind, Level};
+use super::package::{Function, at};
+use super::{Finding, Key, Kind, Level, SourceError};
 use crate::callees;
 use crate::errors::Errors;
 use crate::index::Index;
 use crate::markers;
 use crate::parse::Body;
 use crate::shape::{Place, Shape, Surroundings, context_of};
-
-/// The Rust files below a folder. Links are not followed, so this ends.
-pub(super) fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), SourceError> {
-    let failed = |error| SourceError::Read {
-        path: folder.to_owned(),
-        error,
-    };
-    let entries = match std::fs::read_dir(folder) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(failed(error)),
-    };
-    for entry in entries {
-        let entry = entry.map_err(failed)?;
-        let path = entry.path();
-        let kind = entry.file_type().map_err(failed)?;
-        if kind.is_dir() {
-            collect(&path, files)?;
-        } else if kind.is_file() && path.extension().is_some_and(|extension| extension == "rs") {
-            files.push(path);
-        }
-    }
-    Ok(())
-}
 
 pub(super) fn parsed(path: &Path, text: &str) -> Result<syn::File, SourceError> {
     let failed = |span: Span, message: String| SourceError::Parse {
@@ -71,6 +46,8 @@ pub(super) struct Search<'a> {
     pub(super) path: &'a Path,
     pub(super) text: Rc<str>,
     pub(super) functions: &'a mut Vec<Function>,
+    /// Those with `lock = false`: their keys and places.
+    pub(super) left_out: &'a mut Vec<Finding>,
     /// What is to be said of the sources whatever the lock is.
     pub(super) remarks: &'a mut Vec<Finding>,
 }
@@ -85,7 +62,22 @@ impl Search<'_> {
         let Some(declared) = self.index.declared(self.path, line, &name) else {
             return;
         };
-        if declared.is_test || declared.in_macro || options.is_off {
+        if declared.is_test || declared.in_macro {
+            return;
+        }
+        let key = Key {
+            kind,
+            name: match kind {
+                Kind::Workflow => options.name.unwrap_or(name),
+                Kind::Durable => durable_name(self.path, &declared.path),
+            },
+        };
+        if options.is_off {
+            let place = Place::at(signature.ident.span());
+            self.left_out.push(Finding {
+                key: Some(key),
+                ..at(self.path, &self.text, place, String::new())
+            });
             return;
         }
         let context = context_of(kind, signature);
@@ -102,15 +94,7 @@ impl Search<'_> {
             // Whatever it does, it does without the history.
             return;
         }
-        let reached = match kind {
-            Kind::Workflow => callees::reached(self.index, &declared.calls).markers,
-            Kind::Durable => Vec::new(),
-        };
-        let name = match kind {
-            Kind::Workflow => options.name.unwrap_or(name),
-            Kind::Durable => durable_name(self.path, &declared.path),
-        };
-        let key = Key { kind, name };
+        let reached = callees::reached(self.index, &declared.calls).markers;
         let mistakes = self.mistakes(&key, context, body);
         self.functions.push(Function {
             key,

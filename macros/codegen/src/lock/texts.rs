@@ -16,6 +16,20 @@ pub(super) fn text(code: &str, headline: &str, lines: &str, helps: &[String]) ->
     text + &format!("see: lock#{} in the book", code.to_lowercase())
 }
 
+fn difference(
+    code: &'static str,
+    place: Place,
+    headline: &str,
+    lines: &str,
+    helps: &[String],
+) -> Difference {
+    Difference {
+        code,
+        place,
+        text: text(code, headline, lines, helps),
+    }
+}
+
 /// Lines that only say how others are nested.
 fn is_header(line: &str) -> bool {
     let line = line.trim_start();
@@ -282,11 +296,7 @@ pub(super) fn changed(
     };
     let lines = format!("runs in flight would not replay:\n{}", lines());
     let helps = [help, accept(comparison)];
-    Difference {
-        code,
-        place,
-        text: text(code, &headline, &lines, &helps),
-    }
+    difference(code, place, &headline, &lines, &helps)
 }
 
 /// A released arm is not what it was (L305).
@@ -313,16 +323,8 @@ pub(super) fn edited(
         ),
         (None, None) => "it changed".to_owned(),
     };
-    let arms = comparison
-        .known
-        .get(id)
-        .map(Vec::as_slice)
-        .unwrap_or_default();
-    let low = arms.iter().min().copied().unwrap_or_default();
-    let next = arms
-        .iter()
-        .max()
-        .map_or(*version, |highest| highest.saturating_add(1));
+    let (low, highest) = comparison.arms(id).unwrap_or((*version, *version));
+    let next = highest.saturating_add(1);
     let patched = match next {
         2 if low == 0 => ", where 1 is what `patched` was",
         _ => "",
@@ -332,11 +334,8 @@ pub(super) fn edited(
         "leave the released arm as it was, and add one: `match {context}.version({id:?}, {low}..={next}) {{ .., {next} => /* new */ }}`{patched}"
     );
     let lines = format!("runs in flight would not replay:\n{lines}");
-    Difference {
-        code: "L305",
-        place,
-        text: text("L305", &headline, &lines, &[help, accept(comparison)]),
-    }
+    let helps = [help, accept(comparison)];
+    difference("L305", place, &headline, &lines, &helps)
 }
 
 /// Whether only the indentation, or only a `?`, differs in the first lines.
@@ -349,35 +348,49 @@ fn nesting_or_same(change: &Change<'_>) -> bool {
 
 /// A released marker for which the code does not ask (L306).
 pub(super) fn marker_gone(comparison: &Comparison<'_>, id: &str, place: Place) -> Difference {
-    let (name, context) = (comparison.name(), comparison.context());
-    let arms = comparison
-        .known
-        .get(id)
-        .map(Vec::as_slice)
-        .unwrap_or_default();
-    let back = match arms {
-        [0, 1] => format!("`if {context}.patched({id:?}) {{ .. }} else {{ .. }}`"),
-        _ => format!(
-            "`match {context}.version({id:?}, {}..={}) {{ .. }}`",
-            arms.iter().min().copied().unwrap_or_default(),
-            arms.iter().max().copied().unwrap_or_default()
-        ),
-    };
+    let name = comparison.name();
+    let back = back(comparison, id);
     let headline = format!(
         "`{name}` no longer asks for the marker {id:?}, and the released version did: runs in flight have recorded it"
     );
     let helps = [
         format!("put it back: {back}"),
         format!(
-            "if a helper that it calls asks for it now, or all runs in flight have taken the way that is left, accept that: `perennial lock --accept {}`",
+            "if all runs in flight have taken the way that is left, accept that: `perennial lock --accept {}`",
             quoted(&comparison.key.name)
         ),
     ];
-    Difference {
-        code: "L306",
-        place,
-        text: text("L306", &headline, "", &helps),
+    difference("L306", place, &headline, "", &helps)
+}
+
+/// The code that asks for a released marker.
+fn back(comparison: &Comparison<'_>, id: &str) -> String {
+    let context = comparison.context();
+    match comparison.arms(id).unwrap_or_default() {
+        (0, 1) => format!("`if {context}.patched({id:?}) {{ .. }} else {{ .. }}`"),
+        (low, high) => format!("`match {context}.version({id:?}, {low}..={high}) {{ .. }}`"),
     }
+}
+
+/// A released marker for which a function asks now that the code calls (L306).
+pub(super) fn marker_moved(
+    comparison: &Comparison<'_>,
+    id: &str,
+    helper: &str,
+    place: Place,
+) -> Difference {
+    let name = comparison.name();
+    let headline = format!(
+        "`{name}` no longer asks for the marker {id:?} itself; `{helper}`, which it calls, does now"
+    );
+    let helps = [
+        format!(
+            "if a run comes to it at the same point as before, accept that for both: `perennial lock --accept {}`",
+            quoted(&comparison.key.name)
+        ),
+        format!("if not, put it back: {}", back(comparison, id)),
+    ];
+    difference("L306", place, &headline, "", &helps)
 }
 
 /// Released arms that the code does not have (L306).
@@ -404,11 +417,7 @@ pub(super) fn arms_gone(
             quoted(&comparison.key.name)
         ),
     ];
-    Difference {
-        code: "L306",
-        place,
-        text: text("L306", &headline, "", &helps),
-    }
+    difference("L306", place, &headline, "", &helps)
 }
 
 /// A marker that the lock does not know, and that does not start at 0 (L307).
@@ -420,11 +429,7 @@ pub(super) fn starts_late(comparison: &Comparison<'_>, marker: &UnknownMarker) -
         "the marker {id:?} in `{name}` is not released and starts at {lowest}: runs in flight are at version 0, the code before the marker"
     );
     let helps = ["start at 0, with the code as it was: `0 => /* as before */`".to_owned()];
-    Difference {
-        code: "L307",
-        place: *place,
-        text: text("L307", &headline, "", &helps),
-    }
+    difference("L307", *place, &headline, "", &helps)
 }
 
 /// A marker that was retired and is asked for again (L307).
@@ -433,15 +438,9 @@ pub(super) fn retired_again(comparison: &Comparison<'_>, id: &str, place: Place)
     let headline = format!(
         "the marker {id:?} in `{name}` was retired: runs in flight may have recorded it for another change"
     );
-    let helps = [format!(
-        "take another name: {:?}",
-        suggested(comparison, id, "2")
-    )];
-    Difference {
-        code: "L307",
-        place,
-        text: text("L307", &headline, "", &helps),
-    }
+    let other = suggested(comparison, id, "2");
+    let helps = [format!("take another name: {other:?}")];
+    difference("L307", place, &headline, "", &helps)
 }
 
 /// A marker that is new in one function of a run, and was released in another (L307).
@@ -455,15 +454,9 @@ pub(super) fn shared(
     let headline = format!(
         "the marker {id:?} is new in `{new}`, and was released in `{released}`: a run has one answer for both"
     );
-    let helps = [format!(
-        "take another name in `{new}`: {:?}",
-        suggested(comparison, id, "2")
-    )];
-    Difference {
-        code: "L307",
-        place,
-        text: text("L307", &headline, "", &helps),
-    }
+    let other = suggested(comparison, id, "2");
+    let helps = [format!("take another name in `{new}`: {other:?}")];
+    difference("L307", place, &headline, "", &helps)
 }
 
 /// A condition that is not what it was (L310).
@@ -497,9 +490,5 @@ pub(super) fn flow(
             quoted(&comparison.key.name)
         ),
     ];
-    Difference {
-        code: "L310",
-        place,
-        text: text("L310", &headline, lines, &helps),
-    }
+    difference("L310", place, &headline, lines, &helps)
 }

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::compare::{depth, known};
+use super::compare::{depth, known, known_in};
 use super::format::arm;
+use super::moved::{follow, moved};
 use super::package::Function;
 use super::{Finding, Key, Level, Lock, Package, Retired, Section};
+use crate::shape::{Known, Projected};
 use crate::suggest::closest;
 
 /// A lock that follows the code, and what is new in it.
@@ -169,32 +171,16 @@ impl Package {
                 update.changes.push(Change::Added(function.key.clone()));
                 continue;
             };
-            let lines = function.lines();
-            if lines == section.lines {
-                continue;
-            }
-            let markers = new_markers(&section.lines, &lines);
-            let is_as_released = flow_as_known(function, section);
-            let arms: Vec<_> = lines.iter().filter_map(|line| arm(line)).collect();
-            // What was put back is not retired any more.
-            let is_back = |retired: &Retired| arms.contains(&(retired.id.clone(), retired.version));
-            section.retired.retain(|retired| !is_back(retired));
-            section.lines = lines;
-            // A condition that changed stays one that changed, until somebody has said that it does no harm.
-            if is_as_released {
-                section.flow = flow(function);
-            }
-            update.changes.push(Change::Extended {
-                key: function.key.clone(),
-                markers,
-            });
+            let all = known_in(&function.lines());
+            update.changes.extend(extend(section, function, &all));
         }
         update
     }
 
     /// The lock with one function as it is now, whatever it was: for a change of which one knows that it disturbs no
     /// run in flight. A function that is not there any more is taken out. One with markers of which it cannot be told
-    /// what they guard is refused: the findings say why.
+    /// what they guard is refused: the findings say why. A marker for which a durable function asks now that it calls
+    /// is released there, where that only adds to what is released.
     ///
     /// `name` is a workflow's name, or the path of a durable function or its end: `Shop::restock`.
     ///
@@ -235,6 +221,8 @@ impl Package {
         };
         functions.insert(key, new);
         update.changes.push(change);
+        let followed = follow(self, function, &old, &mut update.lock);
+        update.changes.extend(followed);
         Ok(update)
     }
 
@@ -274,21 +262,39 @@ impl Package {
     }
 }
 
-fn flow(function: &Function) -> Vec<u32> {
-    let whole = function.shape.whole();
-    whole.flow.into_iter().map(|(hash, _)| hash).collect()
+/// Takes these markers and arms of a released function into its section, where that only adds to it. Nothing if they
+/// are in it.
+pub(super) fn extend(section: &mut Section, function: &Function, wanted: &Known) -> Option<Change> {
+    let now = function.shape.project(wanted);
+    let lines: Vec<String> = now.lines.iter().map(|line| line.text.clone()).collect();
+    if lines == section.lines {
+        return None;
+    }
+    let markers = new_markers(&section.lines, &lines);
+    // A condition that changed stays one that changed, until somebody has said that it does no harm.
+    let as_known = function.shape.project(&known(section));
+    if flow(&as_known) == section.flow {
+        section.flow = flow(&now);
+    }
+    let arms: Vec<_> = lines.iter().filter_map(|line| arm(line)).collect();
+    // What was put back is not retired any more.
+    let is_back = |retired: &Retired| arms.contains(&(retired.id.clone(), retired.version));
+    section.retired.retain(|retired| !is_back(retired));
+    section.lines = lines;
+    Some(Change::Extended {
+        key: function.key.clone(),
+        markers,
+    })
 }
 
-/// Whether the conditions that the lock knows are as it has them.
-fn flow_as_known(function: &Function, section: &Section) -> bool {
-    let now = function.shape.project(&known(section));
-    let now = now.flow.iter().map(|(hash, _)| *hash);
-    now.eq(section.flow.iter().copied())
+/// Conditions, loop bounds and early ends.
+fn flow(projected: &Projected) -> Vec<u32> {
+    projected.flow.iter().map(|(hash, _)| *hash).collect()
 }
 
-fn section_of(function: &Function, retired: Vec<Retired>) -> Section {
+pub(super) fn section_of(function: &Function, retired: Vec<Retired>) -> Section {
     Section {
-        flow: flow(function),
+        flow: flow(&function.shape.whole()),
         retired,
         lines: function.lines(),
         line: 0,
@@ -326,7 +332,7 @@ fn retired(old: &Section, function: &Function) -> Vec<Retired> {
                     retired.push(gone);
                 }
             }
-        } else if function.reached.iter().any(|(_, marker)| marker.id == id) {
+        } else if moved(&id, &versions, &function.reached).is_some() {
             // A function that it calls asks for it now.
         } else {
             retired.retain(|earlier| earlier.id != id);

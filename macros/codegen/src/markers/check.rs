@@ -5,9 +5,9 @@ use quote::{ToTokens, quote};
 use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::visit_mut::{self, VisitMut};
-use syn::{Expr, ExprMethodCall, Macro, Path, Token, UnOp};
+use syn::{BinOp, Expr, ExprMethodCall, Macro, Path, Token, UnOp};
 
-use super::{Marker, MarkerCall, form, marker_call};
+use super::{Marker, MarkerCall, elsewhere, form, marker_call};
 use crate::check::text;
 use crate::errors::Errors;
 use crate::index::is_own_macro;
@@ -31,7 +31,7 @@ pub(crate) fn check(
     body: &mut Body,
     errors: &mut Errors,
 ) -> Vec<Found> {
-    let (Some(context), Body::Parsed(block)) = (context, body) else {
+    let Body::Parsed(block) = body else {
         return Vec::new();
     };
     let mut checking = Checking {
@@ -106,7 +106,7 @@ fn two_ways(one: &Found, other: &Marker, place: &str, errors: &mut Errors) {
 
 struct Checking<'a> {
     krate: &'a Path,
-    context: &'a Ident,
+    context: Option<&'a Ident>,
     found: Vec<Found>,
     errors: &'a mut Errors,
 }
@@ -135,9 +135,26 @@ impl Checking<'_> {
         }
     }
 
+    /// What stands between `&&`: `a && cx.patched("b")` without an `else` is one `if` in another.
+    fn conjunction(&mut self, expr: &mut Expr) {
+        let found = self.condition(expr);
+        if let Some((call, marker)) = found {
+            return self.note(call, &marker);
+        }
+        match expr {
+            Expr::Paren(inner) => self.conjunction(&mut inner.expr),
+            Expr::Group(inner) => self.conjunction(&mut inner.expr),
+            Expr::Binary(both) if matches!(both.op, BinOp::And(_)) => {
+                self.conjunction(&mut both.left);
+                self.conjunction(&mut both.right);
+            }
+            other => self.visit_expr_mut(other),
+        }
+    }
+
     fn is_context(&self, expr: &Expr) -> bool {
         match expr {
-            Expr::Path(path) => path.path.is_ident(self.context),
+            Expr::Path(path) => (self.context).is_some_and(|context| path.path.is_ident(context)),
             Expr::Paren(inner) => self.is_context(&inner.expr),
             Expr::Group(inner) => self.is_context(&inner.expr),
             _ => false,
@@ -218,7 +235,7 @@ impl Checking<'_> {
             || "\"name\"".to_owned(),
             |id| id.to_token_stream().to_string(),
         );
-        let (context, method) = (self.context, &call.method);
+        let (context, method) = (call.receiver.to_token_stream(), &call.method);
         let form = if marker.is_patched {
             format!("write `if {context}.{method}({id}) {{ /* after */ }} else {{ /* before */ }}`")
         } else {
@@ -237,7 +254,7 @@ impl Checking<'_> {
                 "the code of each version cannot be told here, so that it could not be compared with what was released",
                 &[
                     &form,
-                    "other conditions go inside; the same marker may be asked for at several places",
+                    "other conditions go inside, or beside it with `&&` where there is no `else`; the same marker may be asked for at several places",
                 ],
             ),
         );
@@ -308,8 +325,8 @@ impl VisitMut for Checking<'_> {
         match expr {
             Expr::If(branch) => {
                 let found = self.condition(&branch.cond);
-                if let Some((call, marker)) = found {
-                    self.note(call, &marker);
+                if found.is_some() || branch.else_branch.is_none() {
+                    self.conjunction(&mut branch.cond);
                     self.visit_block_mut(&mut branch.then_branch);
                     if let Some((_, otherwise)) = &mut branch.else_branch {
                         self.visit_expr_mut(otherwise);
@@ -343,7 +360,11 @@ impl VisitMut for Checking<'_> {
                     self.misplaced(call, &marker);
                     return;
                 }
+                if elsewhere::method(call, self.context, self.errors) {
+                    return;
+                }
             }
+            Expr::Call(call) if elsewhere::function(call, self.context, self.errors) => return,
             Expr::Macro(call) => return self.a_macro(&mut call.mac),
             _ => {}
         }
@@ -355,16 +376,20 @@ impl VisitMut for Checking<'_> {
     }
 }
 
-/// The first `cx.patched` or the like among tokens that nobody has parsed.
-fn marker_tokens(context: &Ident, tokens: TokenStream) -> Option<TokenStream> {
+/// The first `cx.patched` among tokens that nobody has parsed, or what looks like a marker on something else.
+fn marker_tokens(context: Option<&Ident>, tokens: TokenStream) -> Option<TokenStream> {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     for (at, token) in tokens.iter().enumerate() {
+        if elsewhere::in_tokens(&tokens[at..]) {
+            let first = at.saturating_sub(1);
+            return Some(tokens[first..at + 2].iter().cloned().collect());
+        }
         match (token, tokens.get(at + 1), tokens.get(at + 2)) {
             (
                 TokenTree::Ident(receiver),
                 Some(TokenTree::Punct(dot)),
                 Some(TokenTree::Ident(method)),
-            ) if receiver == context
+            ) if context.is_some_and(|context| receiver == context)
                 && dot.as_char() == '.'
                 && form(&method.to_string()).is_some() =>
             {

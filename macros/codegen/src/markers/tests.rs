@@ -55,6 +55,12 @@ fn markers_are_found_wherever_their_arms_can_be_told() {
         2,
     );
     fine(r#"match cx.version("a", 0..=2) { 0 => x, 1 | 2 => y }"#, 1);
+    fine(r#"if cx.patched("a") && x { y }"#, 1);
+    fine(
+        r#"if x && (!cx.patched("a") && cx.patched_each("b")) && let Some(y) = z { y }"#,
+        2,
+    );
+    fine(r#"if x { y } else if cx.patched("a") && z { y }"#, 1);
     fine(
         r#"let v = match (cx.version_each("a", 1..=2)) { 1 => x, (2) => { y } };"#,
         1,
@@ -92,8 +98,36 @@ fn other_things_of_these_names_are_none() {
         r#"let v = other.version("a"); store.patched(); let cx2 = 1; dbg!(x.version);"#,
         0,
     );
+    fine(
+        r#"registry.patched(id); api.version("v1", 2); api.version(name, 0..=1); Registry::patched(&registry, "a"); x.patched("a", 1); unknown!(api.version("a"));"#,
+        0,
+    );
     fine(r#"fn inner(cx: &Cx) -> bool { cx.patched("a") }"#, 0);
     fine(r#"println!("{}", cx.run_id());"#, 0);
+}
+
+/// It is in no list, so it would be compared with nothing.
+#[test]
+fn a_marker_on_something_else_than_the_context_is_refused() {
+    let bodies = [
+        r#"if self.cx.patched("a") {}"#,
+        r#"let other = cx; if other.patched("a") {}"#,
+        r#"let ask = |c: &Cx| if c.patched_each("a") { 1 } else { 2 };"#,
+        r#"if cx.clone().patched("a") {}"#,
+        r#"if (&cx).patched("a") {}"#,
+        r#"if self.cx.patched(NAME) {}"#,
+        r#"match other.version("a", 0..=1) { 0 => 1, 1 => 2 }"#,
+        r#"match self.shop.context().version_each("a", 0..=LAST) { 0 => 1 }"#,
+        r#"if Cx::patched(cx, "a") {}"#,
+        r#"match perennial::Cx::version(&cx, "a", 0..=1) { 0 => 1, 1 => 2 }"#,
+        r#"unknown!(if other.patched("a") {});"#,
+        r#"join!(async { if other.patched("a") {} }, b);"#,
+    ];
+    let reports: Vec<_> = bodies
+        .iter()
+        .map(|body| format!("{body}\n{}", report(body)))
+        .collect();
+    insta::assert_snapshot!(reports.join("\n"));
 }
 
 #[test]
@@ -113,7 +147,8 @@ fn what_is_wrong_stands_under_the_tokens_that_are_at_fault() {
         r#"match cx.version("a", 0..=1) { 0 if x => 1, 0 | 1 => 2 }"#,
         r#"match cx.version("a", 0..=1) { 0 => 1, 1 => 2, v => 3 }"#,
         r#"let new = cx.patched("a");"#,
-        r#"if cx.patched("a") && x {}"#,
+        r#"if cx.patched("a") && x {} else { y }"#,
+        r#"if (x || cx.patched("a")) && y {}"#,
         r#"if x || !cx.patched_each("a") {}"#,
         r#"match cx.patched("a") { true => 1, false => 2 }"#,
         r#"if cx.version("a", 0..=1) == 1 {}"#,

@@ -3,7 +3,8 @@
 use proc_macro2::Span;
 use quote::ToTokens;
 use syn::spanned::Spanned;
-use syn::{Expr, ExprIf, ExprMatch, Pat, Stmt};
+use syn::token::AndAnd;
+use syn::{BinOp, Block, Expr, ExprBinary, ExprIf, ExprMatch, Pat, Stmt};
 
 use super::operations::Value;
 use super::walk::Walk;
@@ -22,6 +23,9 @@ impl Walk<'_> {
         if let Some(value) = self.patched(branch) {
             return value;
         }
+        if let Some(nested) = self.nested(branch) {
+            return self.chain(&Expr::If(nested));
+        }
         let place = Place::at(branch.if_token.span);
         let mut arms = Vec::new();
         let mut value = Value::default();
@@ -29,7 +33,7 @@ impl Walk<'_> {
         let mut next = Some(first);
         while let Some(expr) = next.take() {
             match expr {
-                Expr::If(branch) if arms.is_empty() || self.marker_of(&branch.cond).is_none() => {
+                Expr::If(branch) if arms.is_empty() || !self.asks(branch) => {
                     let header = if arms.is_empty() { "if" } else { "else if" };
                     let condition = self.canonical(&branch.cond);
                     let scope = self.variables.len();
@@ -108,6 +112,58 @@ impl Walk<'_> {
         };
         self.version(form, id, vec![(0, old), (1, new)], place);
         Some(first.and(second))
+    }
+
+    /// Whether a marker decides in it.
+    fn asks(&self, branch: &ExprIf) -> bool {
+        self.marker_of(&branch.cond).is_some() || self.nested(branch).is_some()
+    }
+
+    /// `if a && cx.patched("b") && c { .. }` as the three `if`s that it is. With an `else` it is none.
+    fn nested(&self, branch: &ExprIf) -> Option<ExprIf> {
+        if branch.else_branch.is_some() {
+            return None;
+        }
+        let mut conditions = Vec::new();
+        between_and(&branch.cond, &mut conditions);
+        let is_marker = |condition: &Expr| {
+            let marker = self.marker_of(condition);
+            marker.is_some_and(|(marker, _)| marker.is_patched && marker.id.is_some())
+        };
+        let is_marker: Vec<bool> = conditions.iter().map(|one| is_marker(one)).collect();
+        if conditions.len() < 2 || !is_marker.contains(&true) {
+            return None;
+        }
+        let nested = |cond: Expr, then_branch: Block| ExprIf {
+            attrs: Vec::new(),
+            if_token: branch.if_token,
+            cond: Box::new(cond),
+            then_branch,
+            else_branch: None,
+        };
+        // From the inside: a marker stands alone, and what stands between two of them is one condition.
+        let mut pairs = conditions.into_iter().zip(is_marker).rev();
+        let (last, mut after_marker) = pairs.next()?;
+        let mut inner = nested(last.clone(), branch.then_branch.clone());
+        for (condition, is_marker) in pairs {
+            if is_marker || after_marker {
+                let block = Block {
+                    brace_token: branch.then_branch.brace_token,
+                    stmts: vec![Stmt::Expr(Expr::If(inner), None)],
+                };
+                inner = nested(condition.clone(), block);
+            } else {
+                let right = inner.cond;
+                inner.cond = Box::new(Expr::Binary(ExprBinary {
+                    attrs: Vec::new(),
+                    left: Box::new(condition.clone()),
+                    op: BinOp::And(AndAnd(first_span(&right))),
+                    right,
+                }));
+            }
+            after_marker = is_marker;
+        }
+        Some(inner)
     }
 
     fn version(
@@ -265,6 +321,19 @@ fn numbers(pat: &Pat) -> Vec<u32> {
         Pat::Or(or) => or.cases.iter().flat_map(numbers).collect(),
         Pat::Paren(inner) => numbers(&inner.pat),
         _ => Vec::new(),
+    }
+}
+
+/// What stands between `&&`, through parentheses.
+fn between_and<'e>(condition: &'e Expr, found: &mut Vec<&'e Expr>) {
+    match condition {
+        Expr::Paren(inner) => between_and(&inner.expr, found),
+        Expr::Group(inner) => between_and(&inner.expr, found),
+        Expr::Binary(both) if matches!(both.op, BinOp::And(_)) => {
+            between_and(&both.left, found);
+            between_and(&both.right, found);
+        }
+        other => found.push(other),
     }
 }
 

@@ -74,7 +74,8 @@ fn tell_source(text: &mut String, salvaged: &Salvaged) {
         };
         let _ = write!(
             text,
-            "{used}: {name}{commit}: {whole} runs whole, {partial} not"
+            "{used}: {name}{commit}: {} whole, {partial} not",
+            count(*whole, "run", "runs")
         );
         if *unreadable > 0 {
             let _ = write!(text, "; {} are not what was written", size(*unreadable));

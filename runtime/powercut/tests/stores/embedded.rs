@@ -159,13 +159,16 @@ fn look(
         };
         let script = find(store, run, least..=promised.end() + 1)?;
         missing += promised.start().saturating_sub(script.steps());
-        if let Some(loaded) = store.load(&script.run).map_err(text)? {
-            runs.insert(script.run.id.clone());
+        for run in script.runs() {
+            let Some(loaded) = store.load(run).map_err(text)? else {
+                continue;
+            };
+            runs.insert(run.id.clone());
             for (operation, deadline) in &loaded.timers {
-                timers.insert((*deadline, script.run.clone(), *operation));
+                timers.insert((*deadline, run.clone(), *operation));
             }
             if !loaded.tasks.is_empty() || !loaded.queue.is_empty() {
-                claimable.insert(script.run.clone());
+                claimable.insert(run.clone());
             }
         }
         scripts.push(script);

@@ -1,15 +1,17 @@
 //! What is written to a store, run by run and step by step: the same each time, so that the state that a run
-//! has to be in after so many steps can be had from a store in memory.
+//! has to be in after so many steps can be had from a store in memory. Now and then the run is moved to a new one,
+//! which the steps after that go on with.
 
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::sync::mpsc::channel;
 
-use perennial::history::{Decision, Observation, RecordSource, Told, Unit};
+use perennial::history::{Decision, Migrated, Observation, RecordSource, Told, Unit};
 use perennial::value::Value;
 use perennial::{ActivityOptions, Class, RunKey, Timestamp};
 use perennial_runtime::store::{
-    Ack, Changes, Commit, Create, Deliver, Fence, KeyRecord, Loaded, MemoryStore, Owner, SendKey,
-    Store, StoreError, Task, TaskChange, TimerChange,
+    Ack, Changes, Commit, Create, Deliver, Fence, KeyRecord, Loaded, MemoryStore, Migrate, Owner,
+    SendKey, Store, StoreError, Task, TaskChange, TimerChange,
 };
 
 /// One write.
@@ -17,6 +19,7 @@ pub(crate) enum Step {
     Create(Box<Create>),
     Commit(Box<Commit>),
     Deliver(Box<Deliver>),
+    Migrate(Box<Migrate>),
 }
 
 impl Step {
@@ -30,6 +33,9 @@ impl Step {
             Self::Deliver(deliver) => {
                 store.deliver(*deliver, Box::new(|arrival| ack(arrival.map(drop))));
             }
+            Self::Migrate(migrate) => {
+                store.migrate(*migrate, Box::new(|made| ack(made.map(drop))));
+            }
         }
     }
 
@@ -40,13 +46,26 @@ impl Step {
     }
 }
 
-/// The writes of one run.
+/// The writes of one run, and of those that it is moved to.
 pub(crate) struct Script {
+    /// The run that the steps are of now.
     pub(crate) run: RunKey,
+    /// Those that it was before.
+    moved: Vec<RunKey>,
     next: u64,
     sequence: u64,
     arrivals: u64,
     rows: Vec<u64>,
+    timers: BTreeMap<u64, Timestamp>,
+}
+
+/// The run of a script that was moved so often.
+fn key(run: usize, moves: usize) -> RunKey {
+    let id = match moves {
+        0 => format!("run-{run}"),
+        moves => format!("run-{run}-{moves}"),
+    };
+    RunKey::new("default".parse().unwrap(), id.parse().unwrap())
 }
 
 fn text(bytes: usize, letter: u64) -> Value {
@@ -57,15 +76,19 @@ fn text(bytes: usize, letter: u64) -> Value {
 impl Script {
     pub(crate) fn new(run: usize) -> Self {
         Self {
-            run: RunKey::new(
-                "default".parse().unwrap(),
-                format!("run-{run}").parse().unwrap(),
-            ),
+            run: key(run, 0),
+            moved: Vec::new(),
             next: 0,
             sequence: 0,
             arrivals: 0,
             rows: Vec::new(),
+            timers: BTreeMap::new(),
         }
+    }
+
+    /// All runs that it has been, and is.
+    pub(crate) fn runs(&self) -> impl Iterator<Item = &RunKey> {
+        self.moved.iter().chain([&self.run])
     }
 
     /// How many steps there were.
@@ -73,10 +96,10 @@ impl Script {
         self.next
     }
 
-    /// Goes on until the history has this event. `false`: it has it already.
-    pub(crate) fn go_to(&mut self, sequence: u64) -> bool {
+    /// Goes on until the history of this run, which it is now, has this event. `false`: it has it already.
+    pub(crate) fn go_to(&mut self, run: &RunKey, sequence: u64) -> bool {
         let before = self.next;
-        while self.sequence < sequence {
+        while self.run == *run && self.sequence < sequence {
             self.next();
         }
         self.next > before
@@ -94,6 +117,7 @@ impl Script {
                 owner: Owner(1),
                 changes: Changes::default(),
             })),
+            step if step % 23 == 22 => self.migrate(step),
             step if step % 4 == 3 => {
                 self.arrivals += 1;
                 self.rows.push(self.arrivals);
@@ -167,9 +191,90 @@ impl Script {
                 units: vec![unit],
                 taken,
                 tasks: vec![task(step), TaskChange::Remove(step.saturating_sub(6))],
-                timers: timers(step),
+                timers: self.timers(step),
                 stamp: Timestamp::from_millis(step),
                 next_operation: Some(step + 1),
+                ..Changes::default()
+            },
+        }))
+    }
+
+    /// One is put, and one from before is removed.
+    fn timers(&mut self, step: u64) -> Vec<TimerChange> {
+        let deadline = Timestamp::from_millis(1_000 + step * 7 % 100);
+        self.timers.insert(step, deadline);
+        let put = TimerChange::Put {
+            operation: step,
+            deadline,
+        };
+        let before = step.saturating_sub(4);
+        let remove = self.timers.remove(&before).map(|deadline| {
+            let operation = before;
+            TimerChange::Remove {
+                operation,
+                deadline,
+            }
+        });
+        std::iter::once(put).chain(remove).collect()
+    }
+
+    /// The run ends, with its timers and its queue; what is under way of its tasks goes on. The new one has a row.
+    fn migrate(&mut self, step: u64) -> Step {
+        let moves = self.moved.len() + 1;
+        let to = format!("{}-{moves}", self.moved.first().unwrap_or(&self.run).id);
+        let to = RunKey::new(self.run.namespace.clone(), to.parse().unwrap());
+        let old = std::mem::replace(&mut self.run, to.clone());
+        self.moved.push(old.clone());
+        let sequence = std::mem::take(&mut self.sequence);
+        let timers = std::mem::take(&mut self.timers).into_iter();
+        let at = Timestamp::from_millis(step);
+        let unit = Unit {
+            number: sequence + 1,
+            at,
+            observation: Observation::Migrated(Migrated {
+                to: to.id.clone(),
+                workflow: "order_v2".into(),
+                migration: "to_v2".into(),
+                artifact: "one".into(),
+                kept: Vec::new(),
+                stopped: Vec::new(),
+                unstarted: None,
+            }),
+            decisions: Vec::new(),
+        };
+        let end = Changes {
+            units: vec![unit],
+            taken: std::mem::replace(&mut self.rows, vec![1]),
+            timers: timers
+                .map(|(operation, deadline)| TimerChange::Remove {
+                    operation,
+                    deadline,
+                })
+                .collect(),
+            tasks: vec![TaskChange::Remove(step - 1)],
+            stamp: at,
+            ..Changes::default()
+        };
+        self.arrivals = 1;
+        let row = Observation::ActivityCompleted {
+            operation: step,
+            result: text(9_000, step),
+        };
+        Step::Migrate(Box::new(Migrate {
+            end: Commit {
+                run: old,
+                fence: Fence(1),
+                generation: 1,
+                sequence,
+                changes: end,
+            },
+            to: to.id,
+            workflow: "order_v2".into(),
+            input: text(20, step).digest(),
+            owner: Owner(1),
+            begin: Changes {
+                enqueue: vec![row],
+                stamp: at,
                 ..Changes::default()
             },
         }))
@@ -192,27 +297,10 @@ fn task(step: u64) -> TaskChange {
     })
 }
 
-/// One is put, and one from before is removed.
-fn timers(step: u64) -> Vec<TimerChange> {
-    let deadline = |step| Timestamp::from_millis(1_000 + step * 7 % 100);
-    let put = TimerChange::Put {
-        operation: step,
-        deadline: deadline(step),
-    };
-    let before = step
-        .checked_sub(4)
-        .filter(|before| *before > 0 && before % 4 != 3);
-    let remove = before.map(|operation| TimerChange::Remove {
-        operation,
-        deadline: deadline(operation),
-    });
-    std::iter::once(put).chain(remove).collect()
-}
-
 /// All that a store shows of a run.
-pub(crate) type Shown = Option<(Loaded, Vec<KeyRecord>, Vec<Unit>)>;
+type ShownRun = (Loaded, Vec<KeyRecord>, Vec<Unit>);
 
-pub(crate) fn shown(store: &dyn Store, run: &RunKey) -> Result<Shown, StoreError> {
+fn shown(store: &dyn Store, run: &RunKey) -> Result<Option<ShownRun>, StoreError> {
     let Some(loaded) = store.load(run)? else {
         return Ok(None);
     };
@@ -221,7 +309,14 @@ pub(crate) fn shown(store: &dyn Store, run: &RunKey) -> Result<Shown, StoreError
     Ok(Some((loaded, keys, units)))
 }
 
-/// Looks whether the run is as it has to be after so many steps, and gives its script there.
+/// All that a store shows of the runs of a script, the first one first, up to one that is not there.
+fn shown_all(store: &dyn Store, run: usize) -> Result<Vec<ShownRun>, StoreError> {
+    let runs = (0..).map(|moves| shown(store, &key(run, moves)).transpose());
+    runs.map_while(|shown| shown).collect()
+}
+
+/// Looks whether the run, with those that it was moved to, is as it has to be after so many steps, and gives its
+/// script there.
 pub(crate) fn find(
     store: &dyn Store,
     run: usize,
@@ -229,28 +324,31 @@ pub(crate) fn find(
 ) -> Result<Script, String> {
     let memory = MemoryStore::new();
     let mut script = Script::new(run);
-    let found = shown(store, &script.run).map_err(|error| error.to_string())?;
-    let loaded = found.as_ref().map(|(loaded, _, _)| loaded);
+    let found = shown_all(store, run).map_err(|error| error.to_string())?;
+    let last = found.last().map(|(loaded, _, _)| loaded);
     while script.steps() <= *steps.end() {
         // A long history is not looked at for each of its steps.
         if steps.contains(&script.steps())
-            && memory.load(&script.run).unwrap().as_ref() == loaded
-            && shown(&memory, &script.run).unwrap() == found
+            && memory.load(&script.run).unwrap().as_ref() == last
+            && shown_all(&memory, run).unwrap() == found
         {
             return Ok(script);
         }
         script.next().wait(&memory).unwrap();
     }
-    let told = match &found {
+    let told = match found.last() {
         None => "it is not there".into(),
         Some((loaded, keys, units)) => {
             let (sequence, rows) = (loaded.head.sequence, loaded.queue.len());
+            let moves = found.len() - 1;
             let (units, keys) = (units.len(), keys.len());
-            format!("event {sequence}, {units} units, {rows} rows, {keys} keys")
+            format!(
+                "moved {moves} times, event {sequence}, {units} units, {rows} rows, {keys} keys"
+            )
         }
     };
     Err(format!(
         "{} is not as after {steps:?} steps: {told}",
-        script.run
+        key(run, 0)
     ))
 }

@@ -121,11 +121,12 @@ fn read(store: &SledStore, seen: &mut [Script], tell: &Tell) {
         let Ok(Some(Loaded { head, .. })) = store.load(&seen.run) else {
             continue;
         };
-        if seen.go_to(head.sequence) {
+        let shown = seen.run.clone();
+        if seen.go_to(&shown, head.sequence) {
             tell((run, seen.steps()));
         }
         let from = head.sequence.saturating_sub(5).max(1);
-        store.history(&seen.run, 1, from, 10).unwrap();
+        store.history(&shown, 1, from, 10).unwrap();
         store.due(None, 10).unwrap();
     }
 }

@@ -1,9 +1,9 @@
 //! Whether stored histories fit a program.
 
 use super::{Check, CheckOptions, CheckState};
-use crate::cli::count;
 use crate::cli::judge::{Finding, Judge, Judged, Program, Scope, Told};
 use crate::cli::source::{SourceError, histories, read_file, shown};
+use crate::words::{counted, verb};
 
 /// Of so many histories the errors are shown.
 const SHOWN: usize = 20;
@@ -120,20 +120,18 @@ fn conclusion(name: &str, files: usize, found: Found) -> Check {
         ));
     }
     if misfit == 0 {
-        let all = match fit {
-            1 => "1 history fits".to_owned(),
-            _ => format!("{fit} histories fit"),
-        };
-        let files = count(files as u64, "file");
-        let summary = format!("{all}, {unfinished} unfinished, in {files} of {name}");
+        let all = verb(fit as u64, "history fits", "histories fit");
+        let files = counted(files as u64, "file");
+        let summary = format!("{fit} {all}, {unfinished} unfinished, in {files} of {name}");
         return Check::new(NAME, CheckState::Well, summary);
     }
     if misfit > wrong.len() {
         wrong.push(format!("and {} more", misfit - wrong.len()));
     }
-    let does = if misfit == 1 { "does" } else { "do" };
+    let does = verb(misfit as u64, "does", "do");
+    let histories = verb((fit + misfit) as u64, "history", "histories");
     let summary = format!(
-        "{misfit} of {} histories in {name} {does} not fit",
+        "{misfit} of {} {histories} in {name} {does} not fit",
         fit + misfit
     );
     Check {

@@ -5,8 +5,8 @@ use std::path::Path;
 use perennial_codegen::lock::{FILE, Level, Lock, Package, SourceError};
 
 use super::{Check, CheckState};
-use crate::cli::count;
 use crate::cli::source::shown;
+use crate::words::{counted, verb};
 
 const NAME: &str = "lock";
 
@@ -33,7 +33,7 @@ pub(super) fn check(folder: &Path) -> Check {
         Ok(package) => package,
         Err(error) => return unreadable(&error),
     };
-    let released = count(lock.functions.len() as u64, "function");
+    let released = counted(lock.functions.len() as u64, "function");
     let mut check = Check::new(NAME, CheckState::Well, "");
     let mut new = 0;
     for finding in package.compare(&lock) {
@@ -41,7 +41,9 @@ pub(super) fn check(folder: &Path) -> Check {
         match finding.level {
             Level::Error => check.wrong.push(text()),
             Level::Warning => check.remarks.push(text()),
-            Level::Note => new += 1,
+            Level::Note if finding.key.is_some() => new += 1,
+            // Of a file, or of what a macro writes.
+            Level::Note => check.remarks.push(text()),
         }
     }
     let new = match new {
@@ -51,11 +53,8 @@ pub(super) fn check(folder: &Path) -> Check {
     check.summary = match check.wrong.len() {
         0 => format!("{released} as {FILE} has them{new}"),
         wrong => format!(
-            "{} {FILE} that would break open runs{new}",
-            match wrong {
-                1 => "1 difference from".to_owned(),
-                wrong => format!("{wrong} differences from"),
-            }
+            "{wrong} {} from {FILE} that would break open runs{new}",
+            verb(wrong as u64, "difference", "differences")
         ),
     };
     if !check.wrong.is_empty() {

@@ -6,17 +6,16 @@ use perennial::CalleeKind;
 
 use super::{Check, CheckState};
 use crate::builder::Builder;
-use crate::cli::count;
+use crate::words::{counted, verb};
 
 const NAME: &str = "manifest";
 
 pub(super) fn check(builder: &Builder) -> Check {
     let registry = &builder.registry;
-    let workflows = count(registry.workflows.len() as u64, "workflow");
-    let summary = match registry.activities.len() {
-        1 => format!("{workflows}, 1 activity"),
-        activities => format!("{workflows}, {activities} activities"),
-    };
+    let workflows = counted(registry.workflows.len() as u64, "workflow");
+    let activities = registry.activities.len();
+    let noun = verb(activities as u64, "activity", "activities");
+    let summary = format!("{workflows}, {activities} {noun}");
     let mut check = match builder.check() {
         Ok(()) => Check::new(NAME, CheckState::Well, summary),
         Err(incomplete) => {

@@ -4,11 +4,12 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use perennial::value::Value;
-use perennial::{Blocked, IncompatibleKind, Side, Timestamp};
+use perennial::{Blocked, Timestamp};
 
 use super::serve::servers;
 use super::{Part, Plan, Recorded, Uncovered};
 use crate::cli::judge::{Evidence, Finding, Judged, Told};
+use crate::cli::place::Place;
 use crate::manifest::Manifest;
 use crate::store::ProgramRecord;
 
@@ -26,17 +27,6 @@ pub(super) struct Gathered {
     more: u64,
     groups: BTreeMap<(Place, Evidence), Group>,
     programs: BTreeMap<String, (Timestamp, Option<Manifest>)>,
-}
-
-/// Where a run does not fit. What differs from run to run, such as its id, its input and how often it went around a
-/// loop, is not in it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
-    workflow: String,
-    code: String,
-    recorded: Option<String>,
-    asked: Option<String>,
-    detail: Option<String>,
 }
 
 /// Runs that do not fit at one place, and of which the same is known.
@@ -222,55 +212,5 @@ impl Told for Gathered {
         let manifest = Manifest::from_value(&program.manifest);
         self.programs
             .insert(program.artifact, (program.at, manifest));
-    }
-}
-
-impl Place {
-    fn bare(workflow: &str, code: &str) -> Self {
-        Self {
-            workflow: workflow.to_owned(),
-            code: code.to_owned(),
-            recorded: None,
-            asked: None,
-            detail: None,
-        }
-    }
-
-    fn of(workflow: &str, error: &Blocked) -> Self {
-        let mut place = Self::bare(workflow, error.code());
-        match error {
-            Blocked::Incompatible(error) => {
-                // What stands under a checksum or a number is one run's alone.
-                let own = matches!(
-                    error.kind,
-                    IncompatibleKind::Damaged | IncompatibleKind::Gap
-                );
-                place.recorded = error.recorded.as_ref().map(side);
-                place.asked = error.asked.as_ref().map(side);
-                if let Some(marker) = &error.marker {
-                    place.detail = Some(format!("{marker:?}"));
-                } else if place.recorded.is_none() && place.asked.is_none() && !own {
-                    place.detail.clone_from(&error.detail);
-                }
-            }
-            Blocked::Panicked(error) => {
-                place.asked = error.site.as_ref().map(ToString::to_string);
-                place.detail = Some(error.message.clone());
-            }
-            Blocked::Runaway(error) => place.detail = Some(error.what.to_owned()),
-            Blocked::NotDurable(error) => {
-                place.asked = error.site.as_ref().map(ToString::to_string);
-            }
-            Blocked::Unstorable(error) => place.detail = Some(error.what.clone()),
-            _ => {}
-        }
-        place
-    }
-}
-
-fn side(side: &Side) -> String {
-    match &side.site {
-        Some(site) => format!("{} at {site}", side.what),
-        None => side.what.clone(),
     }
 }

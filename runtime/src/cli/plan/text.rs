@@ -3,10 +3,24 @@
 use std::fmt;
 
 use super::{Because, Part, Plan, Server, Uncovered};
-use crate::cli::count as counted;
+use crate::cli::colours::{inked, text_of};
+use crate::cli::named;
+use crate::words::{counted, verb};
 
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(f, false)
+    }
+}
+
+impl Plan {
+    /// The text for a terminal: with colours, where it is about histories that do not fit.
+    #[must_use]
+    pub fn coloured(&self) -> String {
+        text_of(|f| self.write(f, true))
+    }
+
+    fn write(&self, f: &mut fmt::Formatter<'_>, colours: bool) -> fmt::Result {
         let Self {
             artifact,
             source,
@@ -56,7 +70,9 @@ impl fmt::Display for Plan {
             }
         }
         for entry in uncovered {
-            writeln!(f, "\n{entry}")?;
+            f.write_str("\n")?;
+            entry.write(f, colours)?;
+            f.write_str("\n")?;
         }
         if !programs.is_empty() && !self.covers_all() {
             writeln!(f, "\nother programs that are recorded there:")?;
@@ -77,8 +93,9 @@ impl fmt::Display for Plan {
             0 => f.write_str("\nall open runs are covered: nothing stands against a deploy"),
             count => write!(
                 f,
-                "\n{count} of {open} open runs {} not covered: deployed as it is, this program would leave {} blocked\n\n\
+                "\n{count} of {} {} not covered: deployed as it is, this program would leave {} blocked\n\n\
                  help: change the program so that it covers them, or keep one running that does until they have ended",
+                counted(*open, "open run"),
                 verb(count, "is", "are"),
                 verb(count, "it", "them"),
             ),
@@ -88,6 +105,12 @@ impl fmt::Display for Plan {
 
 impl fmt::Display for Uncovered {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(f, false)
+    }
+}
+
+impl Uncovered {
+    fn write(&self, f: &mut fmt::Formatter<'_>, colours: bool) -> fmt::Result {
         let Self {
             workflow,
             code,
@@ -95,7 +118,7 @@ impl fmt::Display for Uncovered {
             count,
             parts,
             error,
-            ..
+            details,
         } = self;
         let of = match &**workflow {
             "" => String::new(),
@@ -116,7 +139,8 @@ impl fmt::Display for Uncovered {
         } else {
             ""
         };
-        write!(f, "\n{many}{error}")
+        let details = details.as_ref().filter(|_| colours);
+        write!(f, "\n{many}{}", inked(error, details))
     }
 }
 
@@ -127,12 +151,7 @@ impl fmt::Display for Part {
             runs,
             served_by,
         } = self;
-        let more = count.saturating_sub(runs.len() as u64);
-        match (&*runs.join(", "), more) {
-            ("", _) => f.write_str(&counted(*count, "run"))?,
-            (runs, 0) => f.write_str(runs)?,
-            (runs, more) => write!(f, "{runs} and {more} more")?,
-        }
+        f.write_str(&named(*count, runs))?;
         if served_by.is_empty() {
             return write!(
                 f,
@@ -157,8 +176,4 @@ fn because(server: &Server, count: u64) -> String {
         }
         Because::Untried => format!("{artifact}, as far as is known"),
     }
-}
-
-fn verb<T>(count: u64, one: T, many: T) -> T {
-    if count == 1 { one } else { many }
 }

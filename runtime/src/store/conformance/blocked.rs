@@ -1,7 +1,7 @@
 //! Blocked records (S16).
 
-use super::Factory;
 use super::scene::{Scene, at, create, no_changes, ok, value};
+use super::{Damage, Factory};
 use crate::store::{BlockedChange, BlockedRecord, Changes, Create, Created, ListQuery};
 
 fn record(artifact: &str, text: &str) -> BlockedRecord {
@@ -63,6 +63,38 @@ pub fn a_new_record_takes_the_place_of_the_old(factory: Factory<'_>) {
     run.commit(put(&old));
     run.commit(put(&new));
     assert_eq!(run.load().blocked, [new]);
+}
+
+/// Also of one of the same artifact, and where there is none.
+pub fn a_record_takes_the_place_of_all(factory: Factory<'_>) {
+    let scene = Scene::new(factory);
+    let mut run = scene.begin("order-42");
+    let replace = |record: &BlockedRecord| Changes {
+        blocked: Some(BlockedChange::Replace(record.clone())),
+        ..no_changes()
+    };
+    let tried = |artifact: &str| {
+        let text = "x".repeat(20_000);
+        BlockedRecord {
+            unfit: false,
+            ..record(artifact, &text)
+        }
+    };
+    let claimable = || ok(scene.store.claimable("one", None, 9)).len();
+    run.commit(replace(&tried("one")));
+    assert_eq!(run.load().blocked, [tried("one")]);
+    run.commit(put(&record("one", "changed")));
+    run.commit(put(&record("two", "changed")));
+    assert_eq!(claimable(), 0);
+    run.commit(replace(&tried("one")));
+    let loaded = run.load();
+    assert_eq!(
+        (loaded.head.blocked, loaded.blocked),
+        (true, vec![tried("one")])
+    );
+    assert_eq!(claimable(), 1);
+    run.commit(replace(&tried("three")));
+    assert_eq!(run.load().blocked, [tried("three")]);
 }
 
 /// Its history is another one, and so is what fits it.
@@ -134,6 +166,45 @@ pub fn blocked_runs_are_listed_apart(factory: Factory<'_>) {
     assert_eq!(ok(scene.store.blocked(&run)), [error]);
     assert!(ok(scene.store.blocked(&busy.key)).is_empty());
     assert!(ok(scene.store.blocked(&super::scene::key("nobody"))).is_empty());
+}
+
+/// Nothing of the run depends on it: the run is read and tried, and goes on or is blocked anew.
+pub fn a_record_that_cannot_be_read_is_told_and_harms_nothing_else(factory: Factory<'_>) {
+    let scene = Scene::new(factory);
+    let mut run = scene.begin("order-42");
+    let (one, two) = (record("one", "changed"), record("two", "inserted"));
+    run.commit(put(&one));
+    run.commit(put(&two));
+    let told = || {
+        let records = ok(scene.store.blocked(&run.key));
+        let loaded = ok(scene.store.load(&run.key)).map(|loaded| loaded.blocked);
+        assert_eq!(loaded, Some(records.clone()));
+        let told = records.into_iter().map(|record| {
+            let is_unreadable = record.is_unreadable();
+            assert_eq!(is_unreadable, record.text.contains("cannot be read"));
+            (record.artifact, record.unfit, is_unreadable)
+        });
+        told.collect::<Vec<_>>()
+    };
+    let claimable = |artifact: &str| ok(scene.store.claimable(artifact, None, 9)).len();
+    let whole = |artifact: &str| (artifact.to_owned(), true, false);
+    let unreadable = (String::new(), false, true);
+    assert_eq!((claimable("one"), claimable("two")), (0, 0));
+    if !scene.damage(Damage::FlipBlocked(&run.key, "two")) {
+        return;
+    }
+    assert_eq!(told(), [unreadable.clone(), whole("one")]);
+    assert_eq!((claimable("one"), claimable("two")), (0, 1));
+    // The program that it was of finds something anew.
+    run.commit(put(&two));
+    assert_eq!(run.load().blocked, [one, two]);
+    assert!(scene.damage(Damage::FlipBlocked(&run.key, "one")));
+    run.commit(Changes {
+        blocked: Some(BlockedChange::Clear),
+        ..no_changes()
+    });
+    let loaded = run.load();
+    assert_eq!((loaded.head.blocked, loaded.blocked), (false, vec![]));
 }
 
 /// Its records say nothing any more.

@@ -9,7 +9,7 @@ use super::inbox::{message, received, refused, send, told};
 use super::scene::{Answer, Scene, ack, at, create, key_in, no_changes, ok, value};
 use super::{Factory, everything};
 use crate::store::{
-    Changes, Deliver, Delivered, KEY_WINDOW, KeyRecord, Loaded, OtherSend, Progress, Refusal,
+    Changes, Deliver, Delivered, KEY_WINDOW, KeyConflict, KeyRecord, Loaded, Progress, Refusal,
     Restore, SendKey, StoreError,
 };
 
@@ -127,15 +127,13 @@ pub fn m15_a_key_stands_for_one_send(factory: Factory<'_>) {
     };
     ok(scene.send(yes.clone()));
     let before = run.load();
-    let conflict = Refusal::KeyConflict {
+    let conflict = Refusal::KeyConflict(Box::new(KeyConflict {
         run: run.key.clone(),
         key: "approve-42".into(),
-        other: Box::new(OtherSend {
-            name: "approval".into(),
-            known: digest(&yes),
-            given: digest(&no),
-        }),
-    };
+        name: "approval".into(),
+        known: digest(&yes),
+        given: digest(&no),
+    }));
     assert_eq!(scene.send(no), refused(conflict));
     assert_eq!(run.load(), before);
     assert!(ok(scene.send(yes)).duplicate);

@@ -60,7 +60,7 @@ pub trait Fixture {
     fn damage(&self, damage: Damage<'_>) -> bool;
 }
 
-/// What should not happen to what is stored. Run, generation and number of the unit.
+/// What should not happen to what is stored. Run, generation and number of the unit, where it is one.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Damage<'a> {
@@ -70,6 +70,8 @@ pub enum Damage<'a> {
     Flip(&'a RunKey, u64, u64),
     /// A unit turns out to be written by newer software.
     Raise(&'a RunKey, u64, u64),
+    /// A byte changes of the record that a program has blocked the run with.
+    FlipBlocked(&'a RunKey, &'a str),
 }
 
 /// Makes one `#[test]` of each property; the argument is a function that makes a
@@ -111,7 +113,8 @@ macro_rules! store_conformance {
                 many_timers_of_one_run_are_kept;
             blocked: a_blocked_record_stands_until_it_is_cleared, a_new_record_takes_the_place_of_the_old,
                 a_next_generation_is_not_blocked, a_large_record_comes_and_goes,
-                blocked_runs_are_listed_apart, a_run_that_has_ended_is_not_blocked;
+                blocked_runs_are_listed_apart, a_run_that_has_ended_is_not_blocked,
+                a_record_takes_the_place_of_all, a_record_that_cannot_be_read_is_told_and_harms_nothing_else;
             claim: a_claim_raises_the_fence, owners_are_told_apart, runs_with_something_to_do_are_claimable,
                 a_run_that_only_waits_for_time_is_not, unfit_runs_are_left_out, claimable_runs_come_in_pages,
                 an_ended_run_is_claimable_for_its_tasks_alone;

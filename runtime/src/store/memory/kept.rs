@@ -211,6 +211,9 @@ impl Kept {
                 run.blocked.insert(record.artifact.clone(), record);
             }
             Some(BlockedChange::Clear) => run.blocked.clear(),
+            Some(BlockedChange::Replace(record)) => {
+                run.blocked = BTreeMap::from([(record.artifact.clone(), record)]);
+            }
             None => {}
         }
     }

@@ -145,6 +145,18 @@ impl<'a> Effects<'a> {
         Ok(self.remove_any(key, u8::MAX)?.is_some())
     }
 
+    /// The same of one that nobody will ask for again, so that it may be unreadable: what chunks it had are left.
+    pub(super) fn remove_unread(&mut self, key: Key) -> Result<(), StoreError> {
+        match self.remove_with_chunks(key.clone()) {
+            Err(StoreError::Damaged { place, problem }) => {
+                tracing::warn!("{place} is removed unread: {problem}");
+                self.remove(key);
+                Ok(())
+            }
+            removed => removed.map(drop),
+        }
+    }
+
     /// Removes a record and gives its content, which is empty if it was in chunks.
     pub(super) fn take(&mut self, key: Key, version: u8) -> Result<Option<Vec<u8>>, StoreError> {
         self.remove_any(key, version)

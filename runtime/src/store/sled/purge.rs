@@ -79,14 +79,7 @@ impl Slice {
             if !self.takes(effects) {
                 break;
             }
-            match effects.remove_with_chunks(key.clone()) {
-                // Nobody will ask for what it was.
-                Err(StoreError::Damaged { place, problem }) => {
-                    tracing::warn!(%run, "{place} is purged unread: {problem}");
-                    effects.remove(key);
-                }
-                removed => drop(removed?),
-            }
+            effects.remove_unread(key)?;
         }
         Ok(())
     }

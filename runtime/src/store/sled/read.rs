@@ -156,18 +156,24 @@ pub(super) fn load(view: &View<'_>, run: &RunKey) -> Result<Option<Loaded>, Stor
 pub(super) fn blocked(view: &View<'_>, run: &RunKey) -> Result<Vec<BlockedRecord>, StoreError> {
     let mut found = Vec::new();
     for entry in view.prefix(&keys::all(keys::BLOCKED, run)) {
-        let place = || format!("a blocked record of run {run}");
-        found.push(value::read(
-            view,
-            &entry?.1,
-            BLOCKED_VERSION,
-            place,
-            read_blocked,
-        )?);
+        let record = blocked_record(view, run, &entry?.1);
+        found.push(record.or_else(|error| match error {
+            StoreError::Damaged { problem, .. } => Ok(BlockedRecord::unreadable(run, problem)),
+            error => Err(error),
+        })?);
     }
     // The keys are digests.
     found.sort_by(|one, other| one.artifact.cmp(&other.artifact));
     Ok(found)
+}
+
+fn blocked_record(
+    view: &View<'_>,
+    run: &RunKey,
+    stored: &[u8],
+) -> Result<BlockedRecord, StoreError> {
+    let place = || format!("a blocked record of run {run}");
+    value::read(view, stored, BLOCKED_VERSION, place, read_blocked)
 }
 
 /// A page, and the number of the generation's last event.
@@ -343,8 +349,11 @@ pub(super) fn claimable_start(after: Option<&RunKey>) -> keys::Key {
 fn is_unfit(view: &View<'_>, run: &RunKey, artifact: &str) -> Result<bool, StoreError> {
     let value = view.get(&keys::blocked(run, artifact))?;
     let Some(value) = value else { return Ok(false) };
-    let place = || format!("a blocked record of run {run}");
-    Ok(value::read(view, &value, BLOCKED_VERSION, place, read_blocked)?.unfit)
+    match blocked_record(view, run, &value) {
+        Ok(record) => Ok(record.unfit),
+        Err(StoreError::Damaged { .. }) => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 /// At most so many heads are read for a list before others have their turn.

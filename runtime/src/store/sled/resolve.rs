@@ -310,15 +310,20 @@ fn change_blocked(
 ) -> Result<(), StoreError> {
     let were_blocked = before.is_some_and(|head| head.blocked);
     let next_generation = before.is_some_and(|head| head.generation != generation);
-    if were_blocked && (next_generation || change == Some(&BlockedChange::Clear)) {
+    let all_go = next_generation
+        || matches!(
+            change,
+            Some(BlockedChange::Clear | BlockedChange::Replace(_))
+        );
+    if were_blocked && all_go {
         for key in effects.keys(&keys::all(keys::BLOCKED, run), usize::MAX)? {
-            effects.remove_with_chunks(key)?;
+            effects.remove_unread(key)?;
         }
     }
-    if let Some(BlockedChange::Put(record)) = change {
+    if let Some(BlockedChange::Put(record) | BlockedChange::Replace(record)) = change {
         let key = keys::blocked(run, &record.artifact);
-        if were_blocked && !next_generation {
-            effects.remove_with_chunks(key.clone())?;
+        if were_blocked && !all_go {
+            effects.remove_unread(key.clone())?;
         }
         effects.put(key, BLOCKED_VERSION, &blocked_content(record));
     }

@@ -24,6 +24,8 @@ pub enum Tamper<'a> {
     FlipUnit(&'a RunKey, u64, u64),
     /// A byte of a head's record is another one.
     FlipHead(&'a RunKey),
+    /// A byte of the record that a program has blocked the run with is another one.
+    FlipBlocked(&'a RunKey, &'a str),
     /// A unit's record has a schema version that nobody understands yet.
     RaiseUnit(&'a RunKey, u64, u64),
     /// A run is not among those with something to do.
@@ -54,6 +56,10 @@ impl SledStore {
             }
             Tamper::FlipHead(run) => {
                 let key = keys::one(keys::RUN, run);
+                (key.clone(), self.flipped(&key)?)
+            }
+            Tamper::FlipBlocked(run, artifact) => {
+                let key = keys::blocked(run, artifact);
                 (key.clone(), self.flipped(&key)?)
             }
             Tamper::RaiseUnit(run, generation, number) => (

@@ -220,7 +220,7 @@ fn a_marker_of_which_it_cannot_be_told_what_it_guards_is_said_and_never_taken_ov
     let mistaken = [
         (
             "L324",
-            r#"if n > 1 && cx.patched("fraud-check") { check(cx, n).await? } ship(cx, n).await"#,
+            r#"if n > 1 || cx.patched("fraud-check") { check(cx, n).await? } ship(cx, n).await"#,
         ),
         (
             "L320",
@@ -242,6 +242,35 @@ fn a_marker_of_which_it_cannot_be_told_what_it_guards_is_said_and_never_taken_ov
         let accepted = package.accept(&lock, "order").unwrap();
         assert!(accepted.is_refused() && accepted.lock == lock, "{body}");
         assert!(package.update(&Lock::default()).is_refused(), "{body}");
+    }
+}
+
+/// Clippy asks for the one where it sees the other.
+#[test]
+fn an_if_in_an_if_may_be_written_as_one() {
+    let pairs = [
+        (
+            "if cx.patched(\"a\") { if n > 1 { check(cx).await? } }",
+            "if cx.patched(\"a\") && n > 1 { check(cx).await? }",
+        ),
+        (
+            "if n > 1 { if !cx.patched(\"a\") { check(cx).await? } }",
+            "if n > 1 && !cx.patched(\"a\") { check(cx).await? }",
+        ),
+        (
+            "if n > 1 && n < 9 { if cx.patched_each(\"a\") { if cx.patched(\"b\") { if let Some(m) = n && let Some(k) = m { check(cx).await? } } } }",
+            "if n > 1 && (n < 9) && cx.patched_each(\"a\") && (cx.patched(\"b\") && let Some(m) = n && let Some(k) = m) { check(cx).await? }",
+        ),
+        (
+            "if n > 1 { pay(cx).await? } else if cx.patched(\"a\") { if n > 0 { check(cx).await? } }",
+            "if n > 1 { pay(cx).await? } else if cx.patched(\"a\") && n > 0 { check(cx).await? }",
+        ),
+    ];
+    for (nested, one) in pairs {
+        let text = |code: &str| order(&format!("{code}\n    ship(cx, n).await"));
+        let lock = released(&text(nested));
+        assert_eq!(released(&text(one)), lock, "{one}");
+        assert!(lock.to_string().contains("version"), "{lock}");
     }
 }
 

@@ -6,6 +6,8 @@ mod harmless;
 mod imports;
 mod listening;
 mod markers;
+mod modules;
+mod moved;
 mod updates;
 
 use std::fmt::Write;

@@ -123,6 +123,27 @@ fn what_is_gone_is_taken_out_when_that_is_accepted() {
 }
 
 #[test]
+fn a_released_function_that_is_left_out_is_not_taken_for_gone() {
+    let lock = released(BASE);
+    let text = changed(&[
+        ("#[workflow]", "#[workflow(lock = false)]"),
+        ("#[durable]", "#[durable(lock = false)]"),
+    ]);
+    let package = package(&text);
+    let found = package.compare(&lock);
+    assert_eq!(found.len(), 2);
+    for finding in &found {
+        assert_eq!((finding.code, finding.level), (None, Level::Error));
+    }
+    insta::assert_snapshot!(found[0]);
+    assert!(package.update(&lock).is_refused());
+    let lock = package.accept(&lock, "fulfil").unwrap().lock;
+    let lock = package.accept(&lock, "archive").unwrap().lock;
+    assert_eq!(lock, Lock::default());
+    assert!(package.compare(&lock).is_empty());
+}
+
+#[test]
 fn a_helper_may_move_to_another_file() {
     let lock = released(BASE);
     let (rest, helper) = BASE.split_at(BASE.find("#[durable]").unwrap());

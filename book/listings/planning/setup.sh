@@ -1,0 +1,1 @@
+cargo add perennial-runtime --features cli
