@@ -236,7 +236,7 @@ change! { a_marker_that_is_gone_with_its_arm,
 
 change! { a_marker_that_now_stands_under_a_condition,
 |cx| { charge(cx, 1).await?; if cx.patched("gift") { notify(cx, 1).await?; } cx.sleep(hours(1)).await?; Ok(ship(cx, 2).await?) }
-=> { let n = charge(cx, 1).await?; if n == 0 { if cx.patched("gift") { notify(cx, 1).await?; } } cx.sleep(hours(1)).await?; Ok(ship(cx, 2).await?) }, @r#"H208 marker removed at 4: marker "gift" 1 / sleep"# }
+=> { let n = charge(cx, 1).await?; if n == 0 && cx.patched("gift") { notify(cx, 1).await?; } cx.sleep(hours(1)).await?; Ok(ship(cx, 2).await?) }, @r#"H208 marker removed at 4: marker "gift" 1 / sleep"# }
 
 change! { inserted_another_one_of_the_same_name,
 |cx| { charge(cx, 1).await?; Ok(ship(cx, 2).await?) }
