@@ -37,6 +37,7 @@ use std::time::Duration;
 use perennial::{RunKey, Stop, Timestamp};
 
 use crate::activity::Slots;
+use crate::artifact::Artifact;
 use crate::clock::Clock;
 use crate::registry::Registry;
 use crate::store::{Owner, Remains, Store, StoreError};
@@ -134,7 +135,7 @@ pub(crate) struct Engine {
 #[derive(Debug)]
 pub(crate) struct Parts {
     pub(crate) store: Arc<dyn Store>,
-    pub(crate) artifact: Arc<str>,
+    pub(crate) artifact: Artifact,
     pub(crate) registry: Registry,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) settings: Settings,
@@ -152,7 +153,7 @@ impl Engine {
             settings,
             tokio,
         } = parts;
-        program::record(&*store, &artifact, &registry, &*clock)?;
+        let artifact: Arc<str> = program::record(&*store, &artifact, &registry, &*clock)?.into();
         let owner = store.enroll()?;
         let count = settings.shards.max(1);
         let (mailboxes, receivers): (Vec<_>, Vec<_>) = (0..count).map(|_| channel()).unzip();
