@@ -2,7 +2,6 @@
 
 use std::any::Any;
 use std::fmt;
-use std::hash::{DefaultHasher, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,6 +12,7 @@ use perennial::{
 };
 
 use crate::Runtime;
+use crate::artifact::Artifact;
 use crate::clock::{Clock, SystemClock};
 use crate::engine::{Engine, Parts, Settings};
 use crate::manifest::Manifest;
@@ -119,7 +119,7 @@ pub struct Builder {
     pub(crate) registry: Registry,
     states: States,
     pub(crate) clock: Arc<dyn Clock>,
-    artifact: Option<String>,
+    pub(crate) artifact: Artifact,
     settings: Settings,
 }
 
@@ -132,7 +132,7 @@ impl Builder {
             registry: Registry::default(),
             states: States::default(),
             clock: Arc::new(SystemClock),
-            artifact: None,
+            artifact: Artifact::default(),
             settings: Settings {
                 shards: cores.min(8),
                 activities: 100,
@@ -240,11 +240,20 @@ impl Builder {
         self
     }
 
-    /// The name of this program in histories and errors: at most 1,024 bytes. A run whose history does not
-    /// fit one artifact is tried again by another, so a program that changes must change its name too.
-    /// Default: a digest of the executable.
+    /// The name of this program in histories and errors: at most 1,024 bytes. Default: a digest of the executable.
+    ///
+    /// A run whose history does not fit one program is tried again by another, and a program is another one as soon
+    /// as its executable is another. Where a store has had a program of this name open whose executable was another,
+    /// this one is known there as `NAME (build 1f2e3d4c)` (S16).
     pub fn artifact(mut self, name: impl Into<String>) -> Self {
-        self.artifact = Some(name.into());
+        self.artifact.name = Some(name.into());
+        self
+    }
+
+    /// Another build than that of the executable, so that a test can be two programs.
+    #[doc(hidden)]
+    pub fn build_of(mut self, build: impl Into<String>) -> Self {
+        self.artifact.build = Some(build.into());
         self
     }
 
@@ -253,12 +262,7 @@ impl Builder {
     /// Its name, where none was given, takes reading the executable.
     #[must_use]
     pub fn manifest(&self) -> Manifest {
-        Manifest::of(&self.registry, &self.artifact_name())
-    }
-
-    /// Its name, which takes reading the executable where none was given.
-    pub(crate) fn artifact_name(&self) -> String {
-        self.artifact.clone().unwrap_or_else(executable_digest)
+        Manifest::of(&self.registry, &self.artifact.name())
     }
 
     /// Whether nothing is missing.
@@ -288,6 +292,7 @@ impl Builder {
         registry.states = Arc::new(states);
         // Found now, and not when the first run is blocked.
         if let Some(size) = artifact
+            .name
             .as_ref()
             .map(String::len)
             .filter(|size| *size > MAX_NAME_BYTES)
@@ -312,7 +317,6 @@ impl Builder {
                     Arc::new(options.open(folder).map_err(StartupError::Open)?)
                 }
             };
-            let artifact: Arc<str> = artifact.unwrap_or_else(executable_digest).into();
             let parts = Parts {
                 store,
                 artifact,
@@ -331,19 +335,5 @@ impl Builder {
                 Err(_) => Err(StartupError::NoTokio),
             },
         }
-    }
-}
-
-/// A digest of the running executable. It tells one build from another and protects against nobody, so it is
-/// the standard library's quick one: in a debug build a cryptographic one takes seconds.
-fn executable_digest() -> String {
-    match std::env::current_exe().and_then(std::fs::read) {
-        Ok(bytes) => {
-            let mut hasher = DefaultHasher::new();
-            hasher.write(&bytes);
-            format!("{:016x}", hasher.finish())
-        }
-        // Two programs that cannot be told apart would be taken for one, so this one is only itself.
-        Err(_) => crate::generate_run_id().to_string(),
     }
 }

@@ -9,6 +9,7 @@
 #![warn(missing_docs)]
 
 mod activity;
+mod artifact;
 mod builder;
 #[cfg(feature = "cli")]
 pub mod cli;

@@ -64,6 +64,9 @@ pub struct Manifest {
     pub format: u64,
     /// The name of the program in histories and errors: [`Builder::artifact`](crate::Builder::artifact).
     pub artifact: String,
+    /// A digest of its executable, where a store has noted it (S16).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub build: Option<String>,
     /// Which version of Perennial is in it.
     pub software: String,
     /// The highest number of replay semantics that it knows.
@@ -194,6 +197,7 @@ impl Manifest {
         Self {
             format: FORMAT,
             artifact: artifact.to_owned(),
+            build: None,
             software: format!("perennial {}", env!("CARGO_PKG_VERSION")),
             semantics: SEMANTICS,
             workflows: workflows.into_values().map(WorkflowManifest::of).collect(),

@@ -234,6 +234,49 @@ async fn rw01_an_added_draw_is_named_and_the_old_code_finishes_with_the_original
     .await;
 }
 
+/// S16: the name was forgotten when the program was changed.
+#[tokio::test]
+async fn s16_of_one_name_another_build_is_another_program_and_the_first_one_goes_on_after_a_roll_back()
+ {
+    each_place(async |place| {
+        let (world, clock) = (World::new(), Set::new());
+        let start = async |builder: Builder, build: &str| {
+            let builder = builder.clock(clock.clone()).build_of(build);
+            builder.start().await.unwrap()
+        };
+        let first = || program(&place, &world, "shop").workflow(v1::order);
+        let changed = || program(&place, &world, "shop").workflow(v2::order);
+        let runtime = start(first(), "1111").await;
+        let client = runtime.client();
+        client.start(v1::order, "order-1", ()).await.unwrap();
+        drop(runtime);
+
+        // Twice, since it is to know itself again.
+        clock.at(3_600);
+        for _ in 0..2 {
+            let runtime = start(changed(), "2222").await;
+            let run = runtime.client().run(v2::order, "order-1").unwrap();
+            let (code, text) = blocked(&run).await;
+            assert_eq!(code, "H203");
+            assert!(text.contains("artifact shop (build 2222)"), "{text}");
+            assert!(text.contains("start artifact shop again"), "{text}");
+            drop(runtime);
+        }
+
+        let runtime = start(first(), "1111").await;
+        world.gate.add_permits(2);
+        let run = runtime.client().run(v1::order, "order-1").unwrap();
+        let ids = run.result().await.unwrap();
+        assert_eq!(ids[0], ids[1]);
+        assert_eq!(world.audited.lock().unwrap().len(), 2);
+        let programs = runtime.client().programs().await.unwrap();
+        let mut names: Vec<_> = programs.iter().map(|program| &*program.artifact).collect();
+        names.sort_unstable();
+        assert_eq!(names, ["shop", "shop (build 2222)"]);
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn rw05_a_run_in_flight_takes_the_new_branch_from_its_next_iteration_on() {
     each_place(async |place| {

@@ -12,6 +12,7 @@ use perennial::machine::{Machine, Step};
 use perennial::{Blocked, Incompatible, IncompatibleKind, RunKey, Timestamp};
 use tracing::subscriber::NoSubscriber;
 
+use crate::artifact::{is_other, of_build};
 use crate::builder::Builder;
 use crate::engine::entropy;
 use crate::registry::Registry;
@@ -26,17 +27,19 @@ const ROW_BYTES: usize = 16 << 20;
 const AHEAD: usize = 256;
 
 /// The program that is asked about.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Program<'a> {
     pub(super) registry: &'a Registry,
     pub(super) artifact: Arc<str>,
+    build: String,
 }
 
 impl<'a> Program<'a> {
     pub(super) fn of(builder: &'a Builder) -> Self {
         Self {
             registry: &builder.registry,
-            artifact: builder.artifact_name().into(),
+            artifact: builder.artifact.name().into(),
+            build: builder.artifact.build(),
         }
     }
 }
@@ -90,7 +93,7 @@ pub(super) enum Finding {
 /// See the module.
 #[derive(Debug)]
 pub(super) struct Judge<'a, T> {
-    program: &'a Program<'a>,
+    pub(super) program: Program<'a>,
     scope: Scope,
     /// As of when what waits is told to a run; `None`: nothing waits there.
     now: Option<Timestamp>,
@@ -117,9 +120,9 @@ pub(super) trait Told {
 }
 
 impl<'a, T: Told> Judge<'a, T> {
-    pub(super) fn new(program: &'a Program<'a>, scope: Scope, told: T) -> Self {
+    pub(super) fn new(program: &Program<'a>, scope: Scope, told: T) -> Self {
         Self {
-            program,
+            program: program.clone(),
             scope,
             now: None,
             case: None,
@@ -172,6 +175,16 @@ impl<'a, T: Told> Judge<'a, T> {
         }
     }
 
+    /// A program that has had the store open: all of them, before the runs. Where it had the name of the one that is
+    /// asked about and was another build, that one is known by another name (S16).
+    pub(super) fn program(&mut self, program: ProgramRecord) {
+        if program.artifact == *self.program.artifact && is_other(&program, &self.program.build) {
+            let known = of_build(&self.program.artifact, &self.program.build);
+            self.program.artifact = known.into();
+        }
+        self.told.program(program);
+    }
+
     /// What a program said of the run.
     pub(super) fn blocked(&mut self, record: BlockedRecord) {
         if let Some(case) = &mut self.case {
@@ -199,7 +212,7 @@ impl<'a, T: Told> Judge<'a, T> {
         }
         if let Some(case) = &mut self.case {
             case.generation = Some(generation);
-            case.unit(self.program, unit);
+            case.unit(&self.program, unit);
         }
     }
 
@@ -221,7 +234,7 @@ impl<'a, T: Told> Judge<'a, T> {
     pub(super) fn finish(&mut self) {
         if let Some(case) = self.case.take() {
             self.told
-                .judged(case.judge(self.program, self.scope, self.now));
+                .judged(case.judge(&self.program, self.scope, self.now));
         }
     }
 }

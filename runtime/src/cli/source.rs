@@ -275,7 +275,7 @@ fn read_export<R: BufRead, T: Told>(
     judge.as_of(Some(reader.begin().at));
     loop {
         match reader.step()? {
-            Step::Program(program) => judge.told.program(*program),
+            Step::Program(program) => judge.program(*program),
             Step::Line(run, Content::Head(head)) => judge.begin(run, Some(&head)),
             Step::Line(run, Content::Partial(partial)) => judge.partial(run, partial.problems),
             Step::Line(_, Content::Row(row)) => judge.row(*row),
@@ -295,7 +295,7 @@ fn read_export<R: BufRead, T: Told>(
 fn read_store<T: Told>(store: &dyn Store, judge: &mut Judge<'_, T>) -> Result<(), SourceError> {
     judge.as_of(Some(Timestamp::from(SystemTime::now())));
     for program in store.programs()? {
-        judge.told.program(program);
+        judge.program(program);
     }
     runs::each(store, |run, head| {
         judge.begin(run.clone(), Some(&head));

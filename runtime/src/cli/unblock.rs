@@ -135,7 +135,7 @@ fn clear(builder: &Builder, store: &dyn Store, run: RunKey) -> Result<Unblocked,
     }
     let now = builder.clock.now();
     // Without a record it would be left alone until something happens to it: until its timer is due, say.
-    let record = BlockedRecord::unblocked(&run, builder.artifact_name(), now);
+    let record = BlockedRecord::unblocked(&run, builder.artifact.known_in(store)?, now);
     let owner = store.enroll()?;
     let head = stopped::wait(|ack| store.claim(run.clone(), owner, ack))?;
     let commit = Commit {

@@ -39,6 +39,7 @@ use std::time::Duration;
 use perennial::{RunKey, Stop, Timestamp};
 
 use crate::activity::Slots;
+use crate::artifact::Artifact;
 use crate::clock::Clock;
 use crate::registry::Registry;
 use crate::store::{Owner, Remains, Store, StoreError};
@@ -137,7 +138,7 @@ pub(crate) struct Engine {
 #[derive(Debug)]
 pub(crate) struct Parts {
     pub(crate) store: Arc<dyn Store>,
-    pub(crate) artifact: Arc<str>,
+    pub(crate) artifact: Artifact,
     pub(crate) registry: Registry,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) settings: Settings,
@@ -155,7 +156,7 @@ impl Engine {
             settings,
             tokio,
         } = parts;
-        program::record(&*store, &artifact, &registry, &*clock)?;
+        let artifact: Arc<str> = program::record(&*store, &artifact, &registry, &*clock)?.into();
         let owner = store.enroll()?;
         let count = settings.shards.max(1);
         let (mailboxes, receivers): (Vec<_>, Vec<_>) = (0..count).map(|_| channel()).unzip();

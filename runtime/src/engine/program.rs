@@ -2,31 +2,38 @@
 
 use std::sync::mpsc::sync_channel;
 
+use crate::artifact::{Artifact, Known};
 use crate::clock::Clock;
 use crate::manifest::Manifest;
 use crate::registry::Registry;
 use crate::store::{ProgramRecord, Store, StoreError};
 
-/// Notes what this program can run, unless it stands there already: then a start costs no write.
+/// Notes what this program can run, unless it stands there already: then a start costs no write. Gives back what the
+/// store knows the program by.
 ///
 /// Runs go on without it, so what is refused or cannot be read here is logged, and only a store that is broken
 /// is an error.
 pub(super) fn record(
     store: &dyn Store,
-    artifact: &str,
+    artifact: &Artifact,
     registry: &Registry,
     clock: &dyn Clock,
-) -> Result<(), StoreError> {
-    let manifest = Manifest::of(registry, artifact).to_record();
-    let mut noted = or_logged(store.programs())?.into_iter().flatten();
+) -> Result<String, StoreError> {
+    let noted = or_logged(store.programs())?.unwrap_or_default();
+    let Known { artifact, build } = artifact.among(&noted);
+    let manifest = Manifest {
+        build: Some(build),
+        ..Manifest::of(registry, &artifact)
+    };
+    let manifest = manifest.to_record();
     let stands =
-        |program: ProgramRecord| program.artifact == artifact && program.manifest == manifest;
-    if noted.any(stands) {
-        return Ok(());
+        |program: &ProgramRecord| program.artifact == artifact && program.manifest == manifest;
+    if noted.iter().any(stands) {
+        return Ok(artifact);
     }
     let (answer, answered) = sync_channel(1);
     let program = ProgramRecord {
-        artifact: artifact.to_owned(),
+        artifact: artifact.clone(),
         manifest,
         at: clock.now(),
     };
@@ -38,7 +45,7 @@ pub(super) fn record(
         let reason = "it did not answer".into();
         Err(StoreError::Unknown { reason })
     });
-    or_logged(result).map(drop)
+    or_logged(result).map(|_| artifact)
 }
 
 /// What was read or written; `None` when it was not, and the store can be worked with all the same.

@@ -157,7 +157,7 @@ pub async fn invoice(cx: &Cx, order: Order) -> Result<String, Error> {
 // -     rate(cx, order.id.clone()).await?;
 // - }
 // +
-// marker: two in another order = lock L303; replay H208
+// marker: two in another order = lock L303; replay H203 H205
 // - if cx.patched("rate-first") {
 // -     rate(cx, order.id.clone()).await?;
 // - }

@@ -202,6 +202,6 @@ fn of(builder: &Builder, source: &Source<'_>, options: &PlanOptions) -> Result<P
         let gathered = Gathered::new(options.ids);
         let mut judge = Judge::new(&program, scope, gathered);
         source.read(&mut judge)?;
-        Ok(judge.told.plan(&program.artifact, source.name()))
+        Ok(judge.told.plan(&judge.program.artifact, source.name()))
     })
 }
