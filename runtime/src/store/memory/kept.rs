@@ -6,9 +6,9 @@ use perennial::history::Unit;
 use perennial::{RunKey, Timestamp};
 
 use crate::store::acks::Answer;
+use crate::store::blocked::{BlockedChange, BlockedRecord};
 use crate::store::contract::{
-    AttemptRecord, BlockedChange, BlockedRecord, Changes, Created, DueTimer, Head, Loaded, Queued,
-    Task, TaskChange, TimerChange,
+    AttemptRecord, Changes, Created, DueTimer, Head, Loaded, Queued, Task, TaskChange, TimerChange,
 };
 use crate::store::migrate::{self, Migrate, Migration};
 use crate::store::program::{self, ProgramRecord};
