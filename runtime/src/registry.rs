@@ -139,12 +139,18 @@ impl Registry {
         closest(name, self.workflows.keys().copied())
     }
 
-    /// That the program lacks the workflow of a run.
-    pub(crate) fn no_workflow(&self, run: &RunKey, workflow: &str, artifact: &str) -> Blocked {
+    /// That the program lacks the workflow of a run, which another one has begun; empty: that is not known.
+    pub(crate) fn no_workflow(
+        &self,
+        run: &RunKey,
+        workflow: &str,
+        began_by: &str,
+        artifact: &str,
+    ) -> Blocked {
         let near = self.closest_workflow(workflow);
         let (what, name) = ("workflow", workflow);
         let error = Incompatible::not_registered(run, workflow, 1, what, name, near.as_deref());
-        Blocked::Incompatible(Box::new(error.between("", artifact)))
+        Blocked::Incompatible(Box::new(error.between(began_by, artifact)))
     }
 
     /// That the program lacks an activity, which the run asked for with this event.
@@ -220,7 +226,9 @@ impl std::error::Error for Incomplete {}
 fn closest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<String> {
     let near = names.map(|other| (levenshtein(name, other), other));
     let (distance, best) = near.min()?;
-    (distance <= best.len().max(name.len()) / 3 + 1).then(|| best.to_owned())
+    // Of a short name two letters may have changed their places.
+    let most = (best.len().max(name.len()) / 4).max(2);
+    (distance <= most && distance < name.len().min(best.len())).then(|| best.to_owned())
 }
 
 #[cfg(test)]
@@ -240,5 +248,8 @@ mod tests {
         );
         assert_eq!(closest("something_else", names.into_iter()), None);
         assert_eq!(closest("x", std::iter::empty()), None);
+        // Two words that have some letters in common.
+        assert_eq!(closest("drive", ["deliver"].into_iter()), None);
+        assert_eq!(closest("a", ["b"].into_iter()), None);
     }
 }

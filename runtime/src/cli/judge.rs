@@ -12,7 +12,7 @@ use perennial::machine::{Machine, Step};
 use perennial::{Blocked, Incompatible, IncompatibleKind, RunKey, Timestamp};
 use tracing::subscriber::NoSubscriber;
 
-use crate::artifact::{is_other, of_build};
+use crate::artifact::Known;
 use crate::builder::Builder;
 use crate::engine::entropy;
 use crate::registry::Registry;
@@ -31,7 +31,7 @@ const AHEAD: usize = 256;
 pub(super) struct Program<'a> {
     pub(super) registry: &'a Registry,
     pub(super) artifact: Arc<str>,
-    build: String,
+    known: Known,
 }
 
 impl<'a> Program<'a> {
@@ -39,7 +39,7 @@ impl<'a> Program<'a> {
         Self {
             registry: &builder.registry,
             artifact: builder.artifact.name().into(),
-            build: builder.artifact.build(),
+            known: builder.artifact.known(),
         }
     }
 }
@@ -175,13 +175,11 @@ impl<'a, T: Told> Judge<'a, T> {
         }
     }
 
-    /// A program that has had the store open: all of them, before the runs. Where it had the name of the one that is
-    /// asked about and was another build, that one is known by another name (S16).
+    /// A program that has had the store open: all of them, before the runs. The one that is asked about may have
+    /// another name there than its own (S16).
     pub(super) fn program(&mut self, program: ProgramRecord) {
-        if program.artifact == *self.program.artifact && is_other(&program, &self.program.build) {
-            let known = of_build(&self.program.artifact, &self.program.build);
-            self.program.artifact = known.into();
-        }
+        self.program.known.note(&program);
+        self.program.artifact = self.program.known.artifact().into();
         self.told.program(program);
     }
 
@@ -328,7 +326,12 @@ impl Case {
             let workflow = &self.evidence.workflow;
             let Some(definition) = program.registry.workflows.get(workflow.as_str()) else {
                 let (registry, artifact) = (program.registry, &program.artifact);
-                return Err(registry.no_workflow(&self.run, workflow, artifact));
+                return Err(registry.no_workflow(
+                    &self.run,
+                    workflow,
+                    &self.evidence.began_by,
+                    artifact,
+                ));
             };
             self.machine = Some(Machine::new(*definition, &program.artifact, entropy()));
         }

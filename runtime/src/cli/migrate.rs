@@ -109,7 +109,7 @@ pub(super) fn migrate(
 }
 
 fn carry_out(builder: &Builder, store: &dyn Store, wish: &Wish) -> Result<Moved, MoveError> {
-    let (artifact, mut owner) = (builder.artifact.known_in(store)?, None);
+    let (artifact, mut owner) = (builder.artifact.among(&store.programs()?).artifact(), None);
     let moved = |before| Moved {
         run: wish.run.clone(),
         to: wish.new_run(),

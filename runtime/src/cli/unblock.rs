@@ -9,7 +9,7 @@ use super::stopped;
 use crate::builder::Builder;
 use crate::store::{BlockedChange, BlockedRecord, Changes, Commit, OpenError, Store, StoreError};
 
-/// A run that is not blocked any more.
+/// A run that the next program tries.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Unblocked {
     /// The run.
@@ -35,6 +35,11 @@ pub(super) enum UnblockError {
         /// The run.
         run: RunKey,
     },
+    /// It was unblocked before, and no program has been started since.
+    Unblocked {
+        /// The run.
+        run: RunKey,
+    },
     /// The run is not blocked.
     NotBlocked {
         /// The run.
@@ -47,7 +52,7 @@ impl fmt::Display for Unblocked {
         let Self { run, records } = self;
         writeln!(
             f,
-            "run {run} is not blocked any more; the next program that is started on the store tries it\n"
+            "the next program that is started on the store tries run {run}, and until then it counts as blocked\n"
         )?;
         f.write_str("what was recorded, and is cleared:")?;
         for record in records {
@@ -77,6 +82,10 @@ impl fmt::Display for UnblockError {
                  help: outside the default namespace a run is written `namespace/id`"
             ),
             Self::Ended { run } => write!(f, "run {run} has ended: there is nothing to be tried"),
+            Self::Unblocked { run } => write!(
+                f,
+                "run {run} was unblocked before: the next program that is started on the store tries it"
+            ),
             Self::NotBlocked { run } => write!(
                 f,
                 "run {run} is not blocked: it goes on when something happens to it"
@@ -133,9 +142,15 @@ fn clear(builder: &Builder, store: &dyn Store, run: RunKey) -> Result<Unblocked,
     if !loaded.head.blocked {
         return Err(UnblockError::NotBlocked { run });
     }
+    if let [record] = &*loaded.blocked
+        && record.is_unblocked()
+    {
+        return Err(UnblockError::Unblocked { run });
+    }
     let now = builder.clock.now();
     // Without a record it would be left alone until something happens to it: until its timer is due, say.
-    let record = BlockedRecord::unblocked(&run, builder.artifact.known_in(store)?, now);
+    let artifact = builder.artifact.among(&store.programs()?).artifact();
+    let record = BlockedRecord::unblocked(&run, artifact, now);
     let owner = store.enroll()?;
     let head = stopped::wait(|ack| store.claim(run.clone(), owner, ack))?;
     let commit = Commit {

@@ -62,6 +62,11 @@ impl Inputs {
         Some(front.row.map(|(_, at)| at))
     }
 
+    /// What comes first.
+    pub(super) fn first(&self) -> Option<&Observation> {
+        self.queue.front().map(|input| &input.observation)
+    }
+
     /// Something that is only in memory.
     pub(super) fn push(&mut self, observation: Observation) {
         self.queue.push_back(Input::new(observation));

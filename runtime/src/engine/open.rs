@@ -110,6 +110,18 @@ fn has_to_do(loaded: &Loaded, now: Timestamp) -> bool {
         || head.inbox.signals >= IDLE_SIGNALS
 }
 
+/// The program that has begun the run; empty where that cannot be told.
+fn began_by(store: &dyn Store, run: &Run) -> String {
+    // A history that cannot be read is the error of whoever is to replay it.
+    let first = store.history(&run.key, run.generation, 1, 1);
+    let first = first.ok().and_then(|units| units.into_iter().next());
+    let waiting = || run.inputs.first().cloned();
+    match first.map(|unit| unit.observation).or_else(waiting) {
+        Some(Observation::Started(started)) => started.artifact,
+        _ => String::new(),
+    }
+}
+
 /// Where draws come from.
 pub(crate) fn entropy() -> Entropy {
     Box::new(|| match getrandom::u64() {
@@ -307,7 +319,8 @@ impl Shard {
         };
         let Some(definition) = self.shared.registry.workflows.get(run.workflow.as_str()) else {
             let (registry, artifact) = (&self.shared.registry, &self.shared.artifact);
-            let error = registry.no_workflow(key, &run.workflow, artifact);
+            let began_by = began_by(&*self.shared.store, run);
+            let error = registry.no_workflow(key, &run.workflow, &began_by, artifact);
             return self.block(key, &error);
         };
         if run.inputs.has_left() {

@@ -2,7 +2,7 @@
 
 use std::sync::mpsc::sync_channel;
 
-use crate::artifact::{Artifact, Known};
+use crate::artifact::Artifact;
 use crate::clock::Clock;
 use crate::manifest::Manifest;
 use crate::registry::Registry;
@@ -20,9 +20,10 @@ pub(super) fn record(
     clock: &dyn Clock,
 ) -> Result<String, StoreError> {
     let noted = or_logged(store.programs())?.unwrap_or_default();
-    let Known { artifact, build } = artifact.among(&noted);
+    let known = artifact.among(&noted);
+    let artifact = known.artifact();
     let manifest = Manifest {
-        build: Some(build),
+        build: Some(known.build),
         ..Manifest::of(registry, &artifact)
     };
     let manifest = manifest.to_record();

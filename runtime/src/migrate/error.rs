@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use perennial::{InvalidId, Open, Refuse, RunId, RunKey};
+use perennial::{InvalidId, Open, OpenKind, Refuse, RunId, RunKey};
 
 use crate::error::Unavailable;
 use crate::store::{Status, StoreError};
@@ -167,11 +167,8 @@ impl fmt::Display for MigrateError {
                 for one in open {
                     write!(f, "\n    {one}")?;
                 }
-                f.write_str(
-                    "\n\nhelp: `old.keep(charge_card)` lets the open calls of an activity go on under the old run, \
-                     where their results are recorded; `old.stop_timers()` ends its timers with it; and where \
-                     neither is right, wait until they have come to an end",
-                )
+                f.write_str("\n\nhelp: ")?;
+                f.write_str(&dispose(open))
             }
             Self::Refused {
                 run,
@@ -203,6 +200,26 @@ impl fmt::Display for MigrateError {
             Self::Unavailable(error) => error.fmt(f),
         }
     }
+}
+
+/// What a migration can do about what is open.
+fn dispose(open: &[Open]) -> String {
+    let activity = open.iter().find_map(|one| match &one.kind {
+        OpenKind::Activity { name, .. } => Some(name.escape_debug()),
+        _ => None,
+    });
+    let timer = open
+        .iter()
+        .any(|one| matches!(one.kind, OpenKind::Timer { .. }));
+    let keep = activity.map(|name| {
+        format!(
+            "`old.keep_named(\"{name}\")` lets the open calls of an activity go on under the old run, where their \
+             results are recorded"
+        )
+    });
+    let stop = timer.then(|| "`old.stop_timers()` ends its timers with it".to_owned());
+    let ways: Vec<_> = keep.into_iter().chain(stop).collect();
+    ways.join("; ")
 }
 
 fn help(f: &mut fmt::Formatter<'_>, closest: Option<&str>, method: &str) -> fmt::Result {

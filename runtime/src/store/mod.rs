@@ -11,6 +11,7 @@
 //! a store of another make runs the same ones. Any store can be [exported](export), while it is in use too.
 
 mod acks;
+mod blocked;
 mod census;
 pub mod conformance;
 mod contract;
@@ -26,11 +27,11 @@ mod rules;
 pub(crate) mod runs;
 pub mod sled;
 
+pub use blocked::{BlockedChange, BlockedRecord};
 pub use census::{Census, Standing};
 pub use contract::{
-    Ack, AttemptOutcome, AttemptRecord, BlockedChange, BlockedRecord, Changes, Commit, Create,
-    Created, Deliver, DueTimer, Fence, Head, ListQuery, Loaded, Owner, Page, Queued, Status, Store,
-    Task, TaskChange, TimerChange,
+    Ack, AttemptOutcome, AttemptRecord, Changes, Commit, Create, Created, Deliver, DueTimer, Fence,
+    Head, ListQuery, Loaded, Owner, Page, Queued, Status, Store, Task, TaskChange, TimerChange,
 };
 pub use error::{KeyConflict, Refusal, StoreError};
 pub(crate) use inbox::told;

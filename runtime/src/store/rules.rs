@@ -5,9 +5,10 @@ use perennial::history::{Channel, Decision, Observation, Unit, encode_unit};
 use perennial::value::MAX_VALUE_BYTES;
 use perennial::{RunId, RunKey};
 
+use super::blocked::{BlockedChange, BlockedRecord};
 use super::contract::{
-    AttemptOutcome, AttemptRecord, BlockedChange, BlockedRecord, Changes, Commit, Create, Fence,
-    Head, ListQuery, Loaded, Owner, Queued, Status, Task, TaskChange,
+    AttemptOutcome, AttemptRecord, Changes, Commit, Create, Fence, Head, ListQuery, Loaded, Owner,
+    Queued, Status, Task, TaskChange,
 };
 use super::inbox::{Awaited, Inbox, told};
 use super::purge::Purged;

@@ -1,6 +1,7 @@
 //! A history that does not fit the program (S17): which event, what was recorded and where, what the code
 //! asks for and where, what to do.
 
+mod classify;
 mod kinds;
 mod remedy;
 mod sides;
@@ -11,11 +12,11 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use classify::{Ahead, Evidence, LOOKED_AT};
 pub use kinds::IncompatibleKind;
 pub use remedy::Remedy;
 pub use sides::{MarkerMismatch, Side};
 pub use text::Coloured;
-pub(crate) use window::{Ahead, Evidence, LOOKED_AT};
 
 use crate::history::Unit;
 use crate::prose::shorten;

@@ -198,7 +198,7 @@ impl Incompatible {
             let start = Remedy::StartArtifact { artifacts: served };
             // Mostly an older program has taken the place of the one that recorded it.
             let at = match self.kind {
-                Kind::MarkerRemoved => 0,
+                Kind::MarkerRemoved | Kind::NotRegistered => 0,
                 _ => remedies.len(),
             };
             remedies.insert(at, start);

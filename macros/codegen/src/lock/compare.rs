@@ -52,6 +52,24 @@ pub(super) struct Comparison<'a> {
     pub(super) reached: &'a [(String, Marker)],
 }
 
+impl<'a> Comparison<'a> {
+    /// The comparison of `shape` with its `section`, whose markers and arms it knows.
+    pub(super) fn of(
+        key: &'a Key,
+        section: &'a Section,
+        shape: &'a Shape,
+        reached: &'a [(String, Marker)],
+    ) -> Self {
+        Self {
+            key,
+            section,
+            shape,
+            known: known(section),
+            reached,
+        }
+    }
+}
+
 /// In which way a function is not as it was released. Nothing, if runs in flight can go on with it.
 pub(crate) fn compare(
     key: &Key,
@@ -59,13 +77,7 @@ pub(crate) fn compare(
     shape: &Shape,
     reached: &[(String, Marker)],
 ) -> Vec<Difference> {
-    let comparison = Comparison {
-        key,
-        section,
-        shape,
-        known: known(section),
-        reached,
-    };
+    let comparison = Comparison::of(key, section, shape, reached);
     let gone = comparison.gone();
     if !gone.is_empty() {
         return gone;

@@ -49,13 +49,7 @@ pub(crate) fn shared(
     shape: &Shape,
     reached: &[(String, Marker)],
 ) -> Vec<Difference> {
-    let comparison = Comparison {
-        key,
-        section,
-        shape,
-        known: known(section),
-        reached,
-    };
+    let comparison = Comparison::of(key, section, shape, reached);
     let found = find(lock, key, section, shape, reached).into_iter();
     let differences = found.map(|Shared { id, new, released }| {
         let own = shape.markers().iter().find(|marker| marker.id == id);

@@ -48,8 +48,8 @@ impl BlockedRuns {
             writeln!(f, "\n{records} of further errors are not listed")?;
         }
         f.write_str(
-            "\nhelp: a program that is started tries them, but for those that it is unfit for; `perennial plan` tells \
-             beforehand which of them it goes on with, and `perennial unblock` lets an unfit one try a run again",
+            "\nhelp: a program that is started tries them, but for those that it is unfit for; its command `plan` \
+             tells beforehand which of them it goes on with, and its command `unblock` lets an unfit one try a run again",
         )
     }
 }

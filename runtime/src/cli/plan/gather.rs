@@ -190,10 +190,10 @@ impl Told for Gathered {
             Finding::Withheld => {
                 let place = Place::bare(&evidence.workflow, "unfit");
                 let error = format!(
-                    "the history fits this program, but a program of the same name was found unfit for the run, \
-                     so that this one would not try\n\n\
-                     help: give this program another name (the default is a digest of the executable), or call it \
-                     with `perennial unblock {run}` while nothing uses the store"
+                    "the history fits this program now, but this same program was found unfit for the run before, so \
+                     that it would not try\n\n\
+                     help: build it again, which makes it another program, or call its command `unblock {run}` while \
+                     nothing uses the store"
                 );
                 self.uncovered(place, evidence, run, Error::Other(error));
             }

@@ -7,9 +7,10 @@ use perennial::history::Unit;
 use perennial::{RunKey, Timestamp};
 
 use crate::store::acks::Answer;
+use crate::store::blocked::{BlockedChange, BlockedRecord};
 use crate::store::contract::{
-    AttemptRecord, BlockedChange, BlockedRecord, Changes, Created, Deliver, DueTimer, Head, Loaded,
-    Queued, Task, TaskChange, TimerChange,
+    AttemptRecord, Changes, Created, Deliver, DueTimer, Head, Loaded, Queued, Task, TaskChange,
+    TimerChange,
 };
 use crate::store::inbox::{self, Delivered, Delivery, KeyRecord};
 use crate::store::migrate::{self, Migrate, Migration};

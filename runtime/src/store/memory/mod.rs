@@ -10,9 +10,10 @@ use perennial::history::Unit;
 use perennial::{Namespace, RunId, RunKey, Timestamp};
 
 use super::acks::{answer, deliver};
+use super::blocked::BlockedRecord;
 use super::contract::{
-    Ack, AttemptRecord, BlockedRecord, Commit, Create, Created, Deliver, DueTimer, Head, ListQuery,
-    Loaded, Owner, Page, Store,
+    Ack, AttemptRecord, Commit, Create, Created, Deliver, DueTimer, Head, ListQuery, Loaded, Owner,
+    Page, Store,
 };
 use super::inbox::{Delivered, KeyRecord, told};
 use super::migrate::Migrate;

@@ -85,9 +85,10 @@ pub use tamper::Tamper;
 pub use verify::Report;
 
 use super::StoreError;
+use super::blocked::BlockedRecord;
 use super::contract::{
-    Ack, AttemptRecord, BlockedRecord, Commit, Create, Created, Deliver, DueTimer, Head, ListQuery,
-    Loaded, Owner, Page, Store,
+    Ack, AttemptRecord, Commit, Create, Created, Deliver, DueTimer, Head, ListQuery, Loaded, Owner,
+    Page, Store,
 };
 use super::inbox::{Delivered, KeyRecord};
 use super::migrate::Migrate;

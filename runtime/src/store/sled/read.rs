@@ -15,9 +15,8 @@ use super::records::{
 };
 use super::run::{Kind, RUN_VERSION, RunRecord, read_head};
 use super::value;
-use crate::store::contract::{
-    AttemptRecord, BlockedRecord, DueTimer, Head, ListQuery, Loaded, Page,
-};
+use crate::store::blocked::BlockedRecord;
+use crate::store::contract::{AttemptRecord, DueTimer, Head, ListQuery, Loaded, Page};
 use crate::store::purge::{FinishedRun, Remains};
 use crate::store::{StoreError, rules};
 

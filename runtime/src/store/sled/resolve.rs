@@ -12,9 +12,8 @@ use super::records::{
 use super::run::{RUN_VERSION, RunRecord};
 use super::writer::{Drain, Resolution, Writer};
 use super::{sends, value};
-use crate::store::contract::{
-    BlockedChange, Changes, Commit, Create, Created, Deliver, Head, Owner,
-};
+use crate::store::blocked::BlockedChange;
+use crate::store::contract::{Changes, Commit, Create, Created, Deliver, Head, Owner};
 use crate::store::inbox::{self, Delivered, Delivery, told};
 use crate::store::purge::remains;
 use crate::store::rules::{self, Creation, Resolved};
