@@ -74,7 +74,7 @@ pub use activity::{
 };
 pub use blocked::{Blocked, NotDurable, Panicked, Runaway, Unstorable};
 pub use channel::{MAX_CHANNEL_NAME, Message, Signal, is_channel_name};
-pub use cx::{Cx, Draw, Receive, ReceiveError, ReceiveTimeout, Sleep};
+pub use cx::{Cx, Draw, MAX_SLEEP, Receive, ReceiveError, ReceiveTimeout, Sleep, SleepError};
 pub use durable::{BoxDurable, Durable, Durably, JoinSet, Task, join_all};
 pub use error::Error;
 pub use ids::{IdProblem, InvalidId, MAX_ID_LENGTH, Namespace, OperationId, RunId, RunKey};

@@ -16,7 +16,7 @@ use std::rc::Rc;
 pub use draw::Draw;
 pub(crate) use lent::Lent;
 pub use receive::{Receive, ReceiveError, ReceiveTimeout};
-pub use time::Sleep;
+pub use time::{MAX_SLEEP, Sleep, SleepError};
 
 use crate::machine::Core;
 use crate::{Namespace, RunId};

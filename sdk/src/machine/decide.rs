@@ -121,6 +121,12 @@ impl Core {
             .step("activities with too large an input after one event")
     }
 
+    /// A sleep that is too long, as [`refuse_activity`](Self::refuse_activity).
+    pub(super) fn refuse_timer(&self) -> Option<()> {
+        self.deciding()?
+            .step("sleeps that are too long after one event")
+    }
+
     pub(super) fn start_timer(&self, until: Until) -> Option<u64> {
         let state = &mut *self.deciding()?;
         state.may_open();

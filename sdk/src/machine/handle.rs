@@ -54,6 +54,16 @@ impl Handle {
         self.core.refuse_activity()
     }
 
+    /// See [`Core::refuse_timer`].
+    pub(crate) fn refuse_timer(&self) -> Option<()> {
+        self.core.refuse_timer()
+    }
+
+    /// The time as the workflow sees it.
+    pub(crate) fn now(&self) -> Timestamp {
+        self.core.now()
+    }
+
     pub(crate) fn start_timer(&mut self, until: Until) {
         self.number = self.core.start_timer(until);
     }

@@ -295,7 +295,7 @@ change! { inserted_after_a_select,
 
 change! { rw01_an_inserted_draw_is_told_at_the_draw,
 |cx| { cx.sleep(hours(1)).await?; let id = cx.uuid(); Ok(ship(cx, id.as_u64_pair().0).await?) }
-=> { let jitter: u64 = cx.random(); cx.sleep(millis(jitter)).await?; let id = cx.uuid(); Ok(ship(cx, id.as_u64_pair().0).await?) }, @"H203 inserted at 2: sleep / random draw" }
+=> { let jitter: u64 = cx.random(); cx.sleep(millis(jitter % 50)).await?; let id = cx.uuid(); Ok(ship(cx, id.as_u64_pair().0).await?) }, @"H203 inserted at 2: sleep / random draw" }
 
 change! { rw01_an_inserted_draw_beside_another,
 |cx| { let id = cx.uuid(); Ok(ship(cx, id.as_u64_pair().0).await?) }
@@ -342,7 +342,7 @@ H201 changed at 4: activity pick / activity ship (renamed)
 " }
 
 change! { removed_a_draw,
-|cx| { let jitter: u64 = cx.random(); cx.sleep(millis(jitter)).await?; Ok(ship(cx, 2).await?) }
+|cx| { let jitter: u64 = cx.random(); cx.sleep(millis(jitter % 50)).await?; Ok(ship(cx, 2).await?) }
 => { cx.sleep(millis(5)).await?; Ok(ship(cx, 2).await?) }, @"H204 removed at 2: random draw / sleep" }
 
 change! { removed_an_arm_of_a_select,
