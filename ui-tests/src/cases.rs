@@ -200,7 +200,8 @@ mod tests {
 
     #[test]
     fn a_case_that_is_shown_is_not_open_and_one_that_is_not_says_so() {
-        let cases = parse("# a title\n\nM1  it waits\nM2  it is early | open: to come\n").unwrap();
+        let text = "# a title\n\nM1  it waits\nM2  it is early | open: to come\n";
+        let cases = parse(text).unwrap_or_else(|error| panic!("{error}"));
         let mut report = Report { cases };
         assert_eq!(report.wrong().len(), 1, "{report}");
         report.cases[1].tests.insert("m02_early".to_owned());
