@@ -158,7 +158,7 @@ pub(super) fn signal<T: Data>(
 }
 
 /// By which one send is known from another under the same key (S26): its kind, its name and what it says.
-fn digest(channel: Channel, name: &str, payload: &Value) -> Digest {
+pub(super) fn digest(channel: Channel, name: &str, payload: &Value) -> Digest {
     let all = Value::encode(&(channel, name, payload.digest().to_string()));
     // Two names and a digest are far from all bounds.
     all.map_or_else(|_| payload.digest(), |all| all.digest())
