@@ -126,7 +126,7 @@ pub async fn start_approved(client: &Client) -> Result<RunHandle<purchase>, Star
     };
     client
         .start(purchase, "purchase-42", 1_200)
-        .send(APPROVAL, &answer)
+        .send_with_key(APPROVAL, &answer, "answer of Grace")
         .await
 }
 // ANCHOR_END: start

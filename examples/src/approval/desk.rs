@@ -145,7 +145,7 @@ impl Desk {
         let mut letters = 1;
         if let Some(by) = approved_by {
             // Either the purchase and its answer are there, or neither is.
-            start = start.send(APPROVAL, &Answer::yes(by));
+            start = start.send_with_key(APPROVAL, &Answer::yes(&by), &by);
             letters += 1;
         }
         start.await?;

@@ -86,5 +86,7 @@ fn an_answer_can_come_with_the_purchase() {
     let world = World::new();
     let bought = world.done(&format!("{BUY} --approved-by Grace"));
     assert!(bought.ends_with("approved by Grace\n"), "{bought}");
+    let again = world.done("approve desk-42 --by Grace");
+    assert!(again.contains("Grace has said so before"), "{again}");
     assert_eq!(world.orders().len(), 1);
 }

@@ -102,6 +102,8 @@ async fn a_message_can_come_with_the_run() {
     for _ in 0..2 {
         let run = start_approved(&client).await.unwrap();
         assert_eq!(run.result().await.unwrap(), Some("Grace".to_owned()));
+        // She clicks as well: it is the same message.
+        approve_once(&client, run.id()).await.unwrap();
         assert_eq!(tell(&client, run.id()).await.unwrap().lines().count(), 1);
     }
 }
