@@ -152,7 +152,7 @@ pub async fn patient_purchase(cx: &Cx) -> Result<bool, Error> {
             Err(ReceiveError::Invalid { problem, .. }) => {
                 ask_boss(cx, format!("what do you mean? {problem}")).await?;
             }
-            Err(cancelled) => return Err(cancelled.into()),
+            Err(other) => return Err(other.into()),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clap::{Parser, Subcommand};
-use perennial::RunId;
+use perennial::{MAX_SLEEP, RunId};
 
 /// A line that is typed into the running program.
 #[derive(Debug, Parser)]
@@ -44,7 +44,7 @@ pub enum Command {
         #[arg(required = true)]
         item: Vec<String>,
         /// How long an answer is waited for, such as 90s, 2h or 7d
-        #[arg(long, value_name = "TIME", default_value = "7d", value_parser = humantime::parse_duration)]
+        #[arg(long, value_name = "TIME", default_value = "7d", value_parser = limit)]
         within: Duration,
         /// Who has approved of it before it is asked for
         #[arg(long, value_name = "NAME")]
@@ -85,6 +85,15 @@ pub enum Command {
     },
 }
 
+/// How long an answer is waited for, which has its bound.
+fn limit(text: &str) -> Result<Duration, String> {
+    let limit = humantime::parse_duration(text).map_err(|error| error.to_string())?;
+    if limit > MAX_SLEEP {
+        return Err("nobody waits for more than a hundred years".to_owned());
+    }
+    Ok(limit)
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
@@ -111,5 +120,10 @@ mod tests {
             wrong.to_string().contains("unexpected argument '42'"),
             "{wrong}"
         );
+        for (within, problem) in [("101y", "a hundred years"), ("soon", "number")] {
+            let wrong = Line::read(&format!("buy desk-42 300 a desk --within {within}"));
+            let wrong = wrong.unwrap_err().to_string();
+            assert!(wrong.contains(problem), "{wrong}");
+        }
     }
 }

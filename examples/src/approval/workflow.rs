@@ -34,7 +34,7 @@ async fn answer(cx: &Cx, question: &str, deadline: Timestamp) -> Result<Option<A
                 let again = format!("that was no answer; {question}");
                 tell(cx, Person::Boss, again).await?;
             }
-            Err(cancelled) => return Err(cancelled.into()),
+            Err(other) => return Err(other.into()),
         }
     }
 }

@@ -34,7 +34,7 @@ struct Arguments {
 /// Where everything is, if nothing else is said.
 const FOLDER: &str = "target/approval";
 /// How long purchases may take to go on before the program ends. Those that have not are no less safe.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(30);
 
 type AnyError = Box<dyn std::error::Error>;
 

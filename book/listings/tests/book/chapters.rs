@@ -241,6 +241,7 @@ fn the_numbers_of_the_limits() {
     use perennial_runtime::store::{KEY_WINDOW, MAX_INBOX, MAX_KEY_BYTES, MAX_KEYS};
     let month = u64::try_from(perennial::days(30).as_millis()).unwrap();
     assert_eq!((MAX_INBOX, MAX_KEYS, KEY_WINDOW), (10_000, 100_000, month));
+    assert_eq!(perennial::MAX_SLEEP, perennial::days(36_525));
     assert_eq!((MAX_KEY_BYTES, perennial::MAX_CHANNEL_NAME), (256, 128));
     // Named here so that a rename of what the chapter on workflows calls it is seen.
     let _: fn(&Cx) -> perennial::Timestamp = Cx::now;
