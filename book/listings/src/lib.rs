@@ -8,6 +8,7 @@ pub mod changing;
 pub mod determinism;
 pub mod errors;
 pub mod lock;
+pub mod messages;
 pub mod migration;
 pub mod planning;
 pub mod running;

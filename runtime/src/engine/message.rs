@@ -13,7 +13,7 @@ use super::send::SendRequest;
 use super::unblock::UnblockReply;
 use crate::activity::{AttemptReport, Slot, Waiting};
 use crate::error::Unavailable;
-use crate::store::{Created, Delivered, Head, Status, StoreError};
+use crate::store::{Created, Delivered, Head, SendKey, Status, StoreError};
 
 /// Everything that reaches a shard.
 #[derive(Debug)]
@@ -117,6 +117,8 @@ pub(crate) struct StartRequest {
     pub(crate) digest: Digest,
     /// Messages that come with it.
     pub(crate) messages: Vec<Observation>,
+    /// By which of them the run knows them (S26).
+    pub(crate) keys: Vec<SendKey>,
     /// When a new generation is begun of a run that has finished.
     pub(crate) reuse: Reuse,
     pub(crate) reply: oneshot::Sender<Result<StartReply, Unavailable>>,

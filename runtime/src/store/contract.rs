@@ -308,6 +308,9 @@ pub struct Create {
     pub owner: Owner,
     /// What comes with it: its first unit, or its first row in the queue.
     pub changes: Changes,
+    /// By which idempotency keys the run knows messages that come with it (S26): each is that of the first row of
+    /// [`changes`](Self::changes) whose observation has it.
+    pub keys: Vec<SendKey>,
 }
 
 /// The answer to [`Store::create`] and [`Store::migrate`].

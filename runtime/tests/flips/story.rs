@@ -146,6 +146,7 @@ impl Story {
                 stamp: at(1),
                 ..Changes::default()
             },
+            keys: Vec::new(),
         };
         let created = wait(|ack| self.store.create(create.clone(), ack)).unwrap();
         assert_eq!(wait(|ack| self.model.create(create, ack)).unwrap(), created);

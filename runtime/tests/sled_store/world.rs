@@ -101,6 +101,7 @@ pub(crate) fn begin(store: &SledStore, run: &RunKey) {
         after: None,
         owner,
         changes: Changes::default(),
+        keys: Vec::new(),
     };
     wait(|ack| store.create(create, ack)).unwrap();
 }

@@ -11,6 +11,7 @@ mod compile_errors;
 mod errors;
 mod first_workflow;
 mod lock;
+mod messages;
 mod migration;
 mod pages;
 mod planning;

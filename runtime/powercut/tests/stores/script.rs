@@ -116,6 +116,7 @@ impl Script {
                 after: None,
                 owner: Owner(1),
                 changes: Changes::default(),
+                keys: Vec::new(),
             })),
             step if step % 23 == 22 => self.migrate(step),
             step if step % 4 == 3 => {

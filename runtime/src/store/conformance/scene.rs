@@ -311,6 +311,7 @@ pub(super) fn create(key: &RunKey, owner: Owner, changes: Changes) -> Create {
         after: None,
         owner,
         changes,
+        keys: Vec::new(),
     }
 }
 

@@ -74,7 +74,7 @@ impl Run {
             .filter(|_| generation >= self.head.kept_from)
     }
 
-    fn know_key(&mut self, record: KeyRecord) {
+    pub(super) fn know_key(&mut self, record: KeyRecord) {
         self.arrivals.insert(record.arrival, record.key.clone());
         self.keys.insert(record.key.clone(), record);
     }
@@ -164,7 +164,7 @@ impl Kept {
 
     /// Applies what was resolved; nothing can go wrong any more.
     pub(super) fn apply(&mut self, key: &RunKey, resolved: Resolved, changes: Changes) {
-        let Resolved { head, rows } = resolved;
+        let Resolved { head, rows, .. } = resolved;
         self.place(key, Some(&head));
         let run = self
             .runs
@@ -174,6 +174,9 @@ impl Kept {
         generation.sequence = head.sequence;
         generation.units.extend(changes.units);
         generation.attempts.extend(changes.attempts);
+        if rules::drops_signals(&run.head, &head) {
+            run.queue.retain(|_, row| !rules::is_signal(row));
+        }
         run.head = head;
         for arrival in changes.taken {
             run.queue.remove(&arrival);

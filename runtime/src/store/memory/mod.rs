@@ -141,7 +141,7 @@ impl Store for MemoryStore {
 
     fn create(&self, create: Create, ack: Ack<Created>) {
         self.write(ack, |kept| {
-            let resolved = match rules::create(kept.head(&create.run), &create)? {
+            let mut resolved = match rules::create(kept.head(&create.run), &create)? {
                 Creation::New(resolved) => resolved,
                 Creation::Exists(head) => return Ok(Created::Exists(head)),
             };
@@ -160,7 +160,11 @@ impl Store for MemoryStore {
                 run.forget_keys();
             }
             let head = resolved.head.clone();
+            let keys = std::mem::take(&mut resolved.keys);
             kept.apply(&create.run, resolved, create.changes);
+            if let Some(run) = kept.runs.get_mut(&create.run) {
+                keys.into_iter().for_each(|key| run.know_key(key));
+            }
             Ok(Created::New(head))
         });
     }

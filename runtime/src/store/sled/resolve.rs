@@ -137,6 +137,7 @@ impl Writer {
         let resolved = Resolved {
             head: head.clone(),
             rows: Vec::new(),
+            keys: Vec::new(),
         };
         self.stage(drain, run, before, resolved, &Changes::default(), head)
     }
@@ -173,9 +174,19 @@ impl Writer {
         answer: T,
     ) -> Result<Resolution<T>, StoreError> {
         let runs = i64::from(before.is_none());
+        let inbox = before.as_ref().map(|record| &record.head.inbox);
+        let had_keys = inbox.is_some_and(sends::may_have);
         let (step, (record, attempts)) = self.shared.overlay.read(|view| {
             let mut effects = Effects::new(view, &drain.changed, drain.commit, drain.next_chunk);
             self.change_runs(&mut effects, runs);
+            for send in &resolved.keys {
+                // A generation before may have left one of the same key.
+                let known = match had_keys {
+                    true => sends::known(&effects, run, &send.key)?,
+                    false => None,
+                };
+                sends::put(&mut effects, run, send, known.as_ref());
+            }
             let left = change(&mut effects, drain, run, before, resolved, changes)?;
             Ok((effects.finish(), left))
         })?;
@@ -203,7 +214,7 @@ pub(super) fn change(
 ) -> Result<(RunRecord, u32), StoreError> {
     let work_before = before.as_ref().and_then(RunRecord::work);
     let head_before = before.as_ref().map(|record| record.head.clone());
-    let Resolved { head, rows } = resolved;
+    let Resolved { head, rows, .. } = resolved;
     let generation = head.generation;
     let mut record = match before {
         Some(record) => record.with_head(head),
@@ -227,6 +238,12 @@ pub(super) fn change(
         effects.put(key, UNIT_VALUE_VERSION, &rules::unit_record(unit)?);
     }
     record.take_rows(effects, run, &changes.taken)?;
+    if head_before
+        .as_ref()
+        .is_some_and(|old| rules::drops_signals(old, &record.head))
+    {
+        record.take_rows_if(effects, run, rules::is_signal)?;
+    }
     for row in &rows {
         record.put_row(effects, run, row.arrival, rules::row_record(row)?)?;
     }
