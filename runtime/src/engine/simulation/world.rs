@@ -183,6 +183,7 @@ impl<'a> World<'a> {
             digest: input.digest(),
             input,
             messages: Vec::new(),
+            keys: Vec::new(),
             reuse: Reuse::Never,
             reply,
         };
