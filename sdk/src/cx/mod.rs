@@ -5,6 +5,7 @@ mod lent;
 mod log;
 mod receive;
 mod record;
+mod send;
 mod spawn;
 mod time;
 mod version;
@@ -16,6 +17,7 @@ use std::rc::Rc;
 pub use draw::Draw;
 pub(crate) use lent::Lent;
 pub use receive::{Receive, ReceiveError, ReceiveTimeout};
+pub use send::Sending;
 pub use time::{MAX_SLEEP, Sleep, SleepError};
 
 use crate::machine::Core;
