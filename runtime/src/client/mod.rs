@@ -24,10 +24,9 @@ use serde::Serialize;
 pub use count::BlockedCount;
 pub use list::{List, RunPage};
 pub use messages::{ListMessages, MessageInfo, MessagePage, MessageState};
+pub use perennial::Receipt;
 pub use run::RunHandle;
-#[cfg(test)]
-pub(crate) use send::digest;
-pub use send::{Receipt, SendMessage};
+pub use send::SendMessage;
 pub use send_error::SendError;
 pub use start::{Start, generate_run_id};
 pub use unblock::Unblocked;

@@ -12,7 +12,7 @@ use perennial::{Data, InvalidId, RunId, RunKey, Workflow};
 use tokio::sync::oneshot;
 
 use super::messages::{MessageInfo, first};
-use super::send::digest;
+
 use super::{Client, RunHandle, SendError, read};
 use crate::engine::{Message, Reuse, Shared, StartReply, StartRequest, observation};
 use crate::error::{ReadError, StartError, Unavailable};
@@ -215,7 +215,7 @@ fn check(
             size: limit - left as u64 + size as u64,
             limit,
         })?;
-        let digest = digest(Channel::Message, name, &value);
+        let digest = send_digest(Channel::Message, name, &value);
         let (name, at) = (name.to_owned(), now);
         let key = key.map(|key| SendKey { key, at, digest });
         Ok(Checked { name, value, key })

@@ -17,7 +17,7 @@ use super::run::Stage;
 use super::shard::Shard;
 use crate::client::SendError;
 use crate::error::Unavailable;
-use crate::store::{Deliver, Delivered, Queued, Refusal, SendKey, StoreError};
+use crate::store::{Arrival, Deliver, Delivered, Queued, Refusal, SendKey, StoreError};
 
 /// A client's wish to tell a run something.
 #[derive(Debug)]
@@ -180,6 +180,19 @@ impl Shard {
             self.sends.remove(key);
         }
         Some(request)
+    }
+
+    /// Another run has put a row into the run's queue, with a commit of its own (S3).
+    pub(super) fn told_by_another(&mut self, arrival: Arrival) {
+        let Arrival { run, row, wakes } = arrival;
+        // Since then the run may have begun to wait for it, and left the memory.
+        let wakes = wakes
+            || (!self.runs.contains_key(&run)
+                && match self.shared.store.head(&run) {
+                    Ok(Some(head)) => head.inbox.awaited.wakes(&row.observation),
+                    _ => false,
+                });
+        self.arrived(&run, row, wakes);
     }
 
     /// A row is in the run's queue.

@@ -141,6 +141,7 @@ impl Shard {
                 ticket,
                 result,
             } => self.delivered(&run, ticket, result),
+            Message::Arrived(arrival) => self.told_by_another(arrival),
             Message::Wake { run } => self.wake_if_needed(&run),
             // The timer fires in the next process.
             Message::Due { .. } if self.shared.is_draining() => {}

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use perennial::history::{Channel, Observation, Told};
-use perennial::value::Digest;
+use perennial::value::{Digest, Value};
 use perennial::{MAX_CHANNEL_NAME, RunKey, Timestamp};
 
 use super::contract::{Deliver, Head, Queued};
@@ -128,6 +128,13 @@ pub struct SendKey {
     pub at: Timestamp,
     /// Of what is sent, with the name and kind of it.
     pub digest: Digest,
+}
+
+/// By which one send is known from another under the same key (S26): its kind, its name and what it says.
+pub(crate) fn send_digest(channel: Channel, name: &str, payload: &Value) -> Digest {
+    let all = Value::encode(&(channel, name, payload.digest().to_string()));
+    // Two names and a digest are far from all bounds.
+    all.map_or_else(|_| payload.digest(), |all| all.digest())
 }
 
 /// A send that a run knows by its key.
@@ -356,7 +363,6 @@ mod tests {
     use super::*;
     use crate::store::rules::Creation;
     use crate::store::{Changes, Create, Owner};
-    use perennial::value::Value;
 
     fn at(milliseconds: u64) -> Timestamp {
         Timestamp::from_millis(milliseconds)

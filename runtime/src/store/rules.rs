@@ -114,10 +114,13 @@ pub(super) fn commit(head: Option<&Head>, commit: &Commit) -> Result<Resolved, S
     let Changes {
         units,
         enqueue,
+        slots,
         status,
         ..
     } = &commit.changes;
-    if head.status.is_finished() && !(units.is_empty() && enqueue.is_empty() && status.is_none()) {
+    let says_nothing =
+        units.is_empty() && enqueue.is_empty() && slots.is_empty() && status.is_none();
+    if head.status.is_finished() && !says_nothing {
         return Err(StoreError::Refused(Refusal::Finished { run: run() }));
     }
     advance(&commit.run, head.clone(), &commit.changes)

@@ -8,9 +8,9 @@ use perennial::history::Unit;
 use perennial::{Namespace, RunKey, Timestamp};
 use perennial_runtime::Profile;
 use perennial_runtime::store::{
-    Ack, AttemptRecord, Commit, Create, Created, Deliver, Delivered, DueTimer, FinishedRun, Head,
-    KeyRecord, ListQuery, Loaded, MemoryStore, Migrate, Owner, Page, ProgramRecord, Progress,
-    Purge, Remains, Restore, Store, StoreError,
+    Ack, AttemptRecord, Commit, Committed, Create, Created, Deliver, Delivered, DueTimer,
+    FinishedRun, Head, KeyRecord, ListQuery, Loaded, MemoryStore, Migrate, Owner, Page,
+    ProgramRecord, Progress, Purge, Remains, Restore, Store, StoreError,
 };
 use tokio::sync::Semaphore;
 
@@ -171,7 +171,7 @@ impl Store for Shared {
     fn create(&self, create: Create, ack: Ack<Created>) {
         self.write(ack, |store, ack| store.create(create, ack));
     }
-    fn commit(&self, commit: Commit, ack: Ack<()>) {
+    fn commit(&self, commit: Commit, ack: Ack<Committed>) {
         self.write(ack, |store, ack| store.commit(commit, ack));
     }
     fn deliver(&self, deliver: Deliver, ack: Ack<Delivered>) {

@@ -8,7 +8,7 @@ use tokio::sync::oneshot::error::TryRecvError;
 
 use super::plan::NAMES;
 use super::process::Process;
-use crate::client::{SendError, digest};
+use crate::client::SendError;
 use crate::engine::{Message, SendRequest};
 use crate::store::{Delivered, SendKey};
 
@@ -40,7 +40,7 @@ impl Send {
         now: Timestamp,
     ) -> Result<Self, String> {
         let payload = Value::encode(&value).map_err(|error| error.to_string())?;
-        let digest = digest(Channel::Message, NAMES[usize::from(name)].name(), &payload);
+        let digest = send_digest(Channel::Message, NAMES[usize::from(name)].name(), &payload);
         let key = key.then(|| SendKey {
             key: format!("key-{value}"),
             at: now,

@@ -336,7 +336,7 @@ pub fn a_run_may_begin_with_a_message(factory: Factory<'_>) {
         enqueue: vec![message("approval")],
         ..no_changes()
     };
-    let Created::New(head) = ok(scene.create(create(&run, scene.owner, changes))) else {
+    let Created::New(head, _) = ok(scene.create(create(&run, scene.owner, changes))) else {
         panic!("it is new")
     };
     assert_eq!(head.inbox.messages, 1);

@@ -18,6 +18,7 @@ use crate::store::program::{self, ProgramRecord};
 use crate::store::purge::{self, FinishedRun, Keep, Progress, Purge, Remains};
 use crate::store::restore::{self, Restoring};
 use crate::store::rules::{self, Resolved};
+use crate::store::slots::{Committed, Filled, Keys, Stored};
 use crate::store::{Refusal, StoreError};
 
 #[derive(Default)]
@@ -223,6 +224,51 @@ impl Kept {
     }
 }
 
+impl Stored for Kept {
+    fn head(&self, run: &RunKey) -> Result<Option<Head>, StoreError> {
+        Ok(Self::head(self, run).cloned())
+    }
+
+    fn known(&self, run: &RunKey, _: &Head, key: &str) -> Result<Option<KeyRecord>, StoreError> {
+        Ok(self
+            .runs
+            .get(run)
+            .and_then(|run| run.keys.get(key))
+            .cloned())
+    }
+
+    fn oldest(&self, run: &RunKey, _: &Head, limit: usize) -> Result<Vec<KeyRecord>, StoreError> {
+        let records = self.runs.get(run).into_iter();
+        let records = records.flat_map(|run| run.keys_after(0));
+        Ok(records.take(limit).cloned().collect())
+    }
+}
+
+impl Kept {
+    /// Applies what the slots of a write do beside what it does to its own run.
+    pub(super) fn apply_filled(&mut self, run: &RunKey, filled: Filled) {
+        self.apply_keys(run, filled.own);
+        for other in filled.others {
+            self.apply(&other.run, other.resolved, Changes::default());
+            self.apply_keys(&other.run, other.keys);
+        }
+    }
+
+    fn apply_keys(&mut self, run: &RunKey, keys: Keys) {
+        if let Some(run) = self.runs.get_mut(run) {
+            for old in &keys.evicted {
+                run.forget_key(old);
+            }
+            for (key, before) in keys.put {
+                if let Some(before) = before {
+                    run.forget_key(&before);
+                }
+                run.know_key(key);
+            }
+        }
+    }
+}
+
 impl Kept {
     pub(super) fn deliver(&mut self, deliver: Deliver) -> Result<Delivered, StoreError> {
         let run = self.runs.get(&deliver.run);
@@ -272,7 +318,7 @@ impl Kept {
         let head = begin.head.clone();
         self.apply(old, *end, migrate.end.changes);
         self.apply(&new, *begin, migrate.begin);
-        Ok(Created::New(head))
+        Ok(Created::New(head, Committed::default()))
     }
 
     pub(super) fn purge(&mut self, purge: &Purge) -> Result<Progress, StoreError> {

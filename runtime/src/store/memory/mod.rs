@@ -21,6 +21,7 @@ use super::program::ProgramRecord;
 use super::purge::{FinishedRun, Progress, Purge, Remains};
 use super::restore::Restore;
 use super::rules::{self, Creation};
+use super::slots::{self, Committed};
 use super::{Refusal, StoreError};
 use crate::profile::{self, Profile};
 use kept::{Kept, check_records};
@@ -145,6 +146,7 @@ impl Store for MemoryStore {
                 Creation::New(resolved) => resolved,
                 Creation::Exists(head) => return Ok(Created::Exists(head)),
             };
+            let filled = slots::fill(&create.run, &mut resolved, &create.changes.slots, kept)?;
             check_records(&resolved, &create.changes)?;
             if kept.restoring.contains_key(&create.run) {
                 let run = create.run.clone();
@@ -159,22 +161,26 @@ impl Store for MemoryStore {
                 run.queue.retain(|_, row| told(&row.observation).is_none());
                 run.forget_keys();
             }
-            let head = resolved.head.clone();
+            let (head, committed) = (resolved.head.clone(), filled.answer(&resolved));
             let keys = std::mem::take(&mut resolved.keys);
             kept.apply(&create.run, resolved, create.changes);
             if let Some(run) = kept.runs.get_mut(&create.run) {
                 keys.into_iter().for_each(|key| run.know_key(key));
             }
-            Ok(Created::New(head))
+            kept.apply_filled(&create.run, filled);
+            Ok(Created::New(head, committed))
         });
     }
 
-    fn commit(&self, commit: Commit, ack: Ack<()>) {
+    fn commit(&self, commit: Commit, ack: Ack<Committed>) {
         self.write(ack, |kept| {
-            let resolved = rules::commit(kept.head(&commit.run), &commit)?;
+            let mut resolved = rules::commit(kept.head(&commit.run), &commit)?;
+            let filled = slots::fill(&commit.run, &mut resolved, &commit.changes.slots, kept)?;
             check_records(&resolved, &commit.changes)?;
+            let committed = filled.answer(&resolved);
             kept.apply(&commit.run, resolved, commit.changes);
-            Ok(())
+            kept.apply_filled(&commit.run, filled);
+            Ok(committed)
         });
     }
 
