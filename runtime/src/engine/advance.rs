@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use perennial::history::{Channel, Decision, Observation, Unit};
+use perennial::history::{Channel, Decision, Observation, SlotResult, Unit};
 use perennial::machine::{Machine, Step, WARN_EVENTS};
 use perennial::{Blocked, RunKey, Timestamp};
 
@@ -389,14 +389,17 @@ pub(super) fn apply(shared: &Shared, run: &mut Run, input: &Input, step: Step, n
                 payload,
                 ..
             } => {
-                let (name, payload) = (name.to_string(), payload.clone());
+                let effect = match shared.refuse_name(run, to, *channel, name) {
+                    Some(failure) => SlotEffect::Known(SlotResult::NotSent(failure)),
+                    None => SlotEffect::Send {
+                        run: to.clone(),
+                        observation: observation(*channel, name.to_string(), payload.clone(), None),
+                    },
+                };
                 run.changes.slots.push(Slot {
                     operation: *operation,
                     at: now,
-                    effect: SlotEffect::Send {
-                        run: to.clone(),
-                        observation: observation(*channel, name, payload, None),
-                    },
+                    effect,
                 });
             }
             Decision::Completed { value, .. } => {

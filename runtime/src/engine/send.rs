@@ -6,14 +6,15 @@
 
 use std::sync::Arc;
 
-use perennial::RunKey;
 use perennial::history::{Channel, Observation, Told};
 use perennial::value::Value;
+use perennial::{RunId, RunKey, SendFailure};
 use tokio::sync::oneshot;
 
+use super::Shared;
 use super::inputs::IDLE_SIGNALS;
 use super::message::Message;
-use super::run::Stage;
+use super::run::{Run, Stage};
 use super::shard::Shard;
 use crate::client::SendError;
 use crate::error::Unavailable;
@@ -75,6 +76,32 @@ impl SendRequest {
             at: delivered.at,
             observation,
         }
+    }
+}
+
+impl Shared {
+    /// Why a run cannot send something of that name to a run: its workflow waits for no such thing, as far as this
+    /// program knows (M38). What else there may be against it the store says.
+    pub(super) fn refuse_name(
+        &self,
+        sender: &Run,
+        to: &RunId,
+        channel: Channel,
+        name: &str,
+    ) -> Option<SendFailure> {
+        let workflow = if *to == sender.key.id {
+            sender.workflow.clone()
+        } else {
+            let to = RunKey::new(sender.key.namespace.clone(), to.clone());
+            let head = self.store.head(&to).ok().flatten();
+            head.filter(|head| !head.status.is_finished())?.workflow
+        };
+        let refused = self.registry.check_awaited(&workflow, channel, name).err();
+        refused.map(|_| SendFailure::NoSuchMessage {
+            run: to.clone(),
+            workflow,
+            name: name.to_owned(),
+        })
     }
 }
 

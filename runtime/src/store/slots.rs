@@ -3,6 +3,7 @@
 //!
 //! | a slot | touches | comes to |
 //! |---|---|---|
+//! | [`SlotEffect::Known`] | nothing | what the owner has found out |
 //! | [`SlotEffect::Send`] | the queue of a run of the same namespace, and the keys that it knows | [`SlotResult::Sent`] or [`SlotResult::NotSent`] |
 //!
 //! What it comes to is a row of the run's own queue, unless the run has ended with the same write. The write does not
@@ -41,6 +42,8 @@ pub enum SlotEffect {
         /// What it is told. Its number and key are the store's to fill in.
         observation: Observation,
     },
+    /// Nothing: the owner has found out what comes of it, and that is this.
+    Known(SlotResult),
 }
 
 /// What a write has put into queues.
@@ -143,6 +146,7 @@ pub(super) fn fill(
                 };
                 filled.send(run, own, outgoing, stored)?
             }
+            SlotEffect::Known(result) => result.clone(),
         };
         // Nobody can be told what an ended run has sent (S11).
         if own.head.status.is_finished() {
@@ -334,8 +338,11 @@ fn unreadable(run: RunId, error: StoreError) -> Result<SlotResult, StoreError> {
 pub(super) fn targets(run: &RunKey, slots: &[Slot]) -> Vec<RunKey> {
     let mut targets: Vec<RunKey> = slots
         .iter()
-        .map(|slot| match &slot.effect {
-            SlotEffect::Send { run: to, .. } => RunKey::new(run.namespace.clone(), to.clone()),
+        .filter_map(|slot| match &slot.effect {
+            SlotEffect::Send { run: to, .. } => {
+                Some(RunKey::new(run.namespace.clone(), to.clone()))
+            }
+            SlotEffect::Known(_) => None,
         })
         .filter(|to| to != run)
         .collect();
