@@ -192,13 +192,16 @@ async fn m03_a_message_that_is_heard_of_after_the_wait_for_it_has_begun_wakes_it
         .start(tells_later, "late", (id("late-to"), 1))
         .await
         .unwrap();
+    store.hold();
+    world.open(1);
+    held(&store, 1).await;
     store.hold_commit_answers();
     ring(&client, "late").await;
     held(&store, 1).await;
-    world.open(1);
-    held(&store, 1).await;
-    // The wait is durable, and its run gives up what it has.
+    // The message is stored, of which nobody hears, and then the wait for it, with which its run gives up what it has.
     store.release_last();
+    held(&store, 1).await;
+    store.release_first();
     until(async || other.status().await.unwrap().events == 4).await;
     store.release();
     assert_eq!(soon(other.result()).await.unwrap(), [0]);
