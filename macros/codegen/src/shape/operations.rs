@@ -73,6 +73,9 @@ pub(super) const DECISIONS: &[&str] = &["random", "random_range", "record", "uui
 /// Methods of the context that wait for what the run is told, under a name that is in a constant.
 pub(super) const LISTENING: &[&str] = &["receive", "wait_for"];
 
+/// Methods of the context that tell another run something, under a name that is in a constant: their second argument.
+pub(super) const SENDING: &[&str] = &["send", "signal"];
+
 /// Methods that put what they are given into a collection.
 pub(super) const COLLECTING: &[&str] = &["extend", "insert", "push", "push_back", "push_front"];
 
