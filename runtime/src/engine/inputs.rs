@@ -286,6 +286,52 @@ mod tests {
     }
 
     #[test]
+    fn what_a_send_came_to_is_before_all_else_and_here_once() {
+        use perennial::history::SlotResult;
+        let filled = |arrival| Queued {
+            arrival,
+            at: Timestamp::from_millis(arrival),
+            observation: Observation::SlotFilled {
+                operation: arrival,
+                result: SlotResult::NotSent(perennial::SendFailure::TooLarge { size: 9, limit: 8 }),
+            },
+        };
+        let mut inputs = Inputs::default();
+        inputs.arrive(message(2, "a"));
+        inputs.fill(filled(3));
+        inputs.fill(filled(4));
+        // One that came before them and is heard of later does not stand before them.
+        inputs.arrive(message(1, "a"));
+        assert!(inputs.wakes(|_, _| false) && !inputs.is_quiet() && !inputs.is_empty());
+        let rows = |inputs: &Inputs| {
+            let filled = inputs.filled.iter();
+            let filled = filled.filter_map(|input| input.row.map(|row| row.0));
+            (filled.collect::<Vec<_>>(), arrivals(inputs))
+        };
+        assert_eq!(rows(&inputs), (vec![3, 4], vec![Some(1), Some(2)]));
+        // The run is opened again, with one more.
+        inputs.take_rows(
+            vec![
+                message(1, "a"),
+                message(2, "a"),
+                filled(3),
+                filled(4),
+                filled(5),
+            ],
+            5,
+        );
+        inputs.fill(filled(5));
+        assert_eq!(rows(&inputs), (vec![3, 4, 5], vec![Some(1), Some(2)]));
+        let first = inputs.pop_filled().unwrap();
+        assert_eq!(first.row.map(|row| row.0), Some(3));
+        inputs.push_front(first);
+        assert_eq!(inputs.first(), Some(&filled(3).observation));
+        let all = inputs.take().map(|input| input.row.map(|row| row.0));
+        assert_eq!(all.collect::<Vec<_>>(), [3, 4, 5, 1, 2].map(Some));
+        assert!(inputs.is_empty() && !inputs.wakes(|_, _| false));
+    }
+
+    #[test]
     fn what_nobody_waits_for_is_looked_at_once_until_something_else_is_waited_for() {
         let mut inputs = Inputs::default();
         inputs.arrive(message(1, "a"));

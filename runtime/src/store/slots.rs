@@ -9,6 +9,9 @@
 //! What it comes to is a row of the run's own queue, unless the run has ended with the same write. The write does not
 //! fail because of it. Slots are filled in their order, each against what the earlier ones leave behind.
 
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, HashMap, VecDeque};
+
 use perennial::history::{Channel, Observation, SlotResult};
 use perennial::{Receipt, RunEnd, RunId, RunKey, SendFailure, Timestamp};
 
@@ -83,14 +86,13 @@ pub fn slot_key(sender: &RunId, created: Timestamp, operation: u64) -> String {
 pub(super) struct Filled {
     /// The keys that the run itself gets.
     pub(super) own: Keys,
-    pub(super) others: Vec<Other>,
+    pub(super) others: BTreeMap<RunKey, Other>,
     arrivals: Vec<Arrival>,
 }
 
 /// What a write changes in another run.
 #[derive(Debug)]
 pub(super) struct Other {
-    pub(super) run: RunKey,
     pub(super) resolved: Resolved,
     pub(super) keys: Keys,
 }
@@ -98,10 +100,12 @@ pub(super) struct Other {
 /// What a write changes in the keys that a run knows.
 #[derive(Debug, Default)]
 pub(super) struct Keys {
-    /// New ones, with what is there under the key, left by an earlier run of that id.
-    pub(super) put: Vec<(KeyRecord, Option<KeyRecord>)>,
+    /// New ones, by the key, with what is there under it, left by an earlier run of that id.
+    pub(super) put: BTreeMap<String, (KeyRecord, Option<KeyRecord>)>,
     /// Those whose places they take.
     pub(super) evicted: Vec<KeyRecord>,
+    /// The oldest that are left, as many as the write may come to need; `None`: they were not read.
+    oldest: Option<VecDeque<KeyRecord>>,
 }
 
 /// What is stored, as the writes before this one leave it.
@@ -132,6 +136,12 @@ pub(super) fn fill(
     stored: &impl Stored,
 ) -> Result<Filled, StoreError> {
     let mut filled = Filled::default();
+    let mut sends: HashMap<&RunId, usize> = HashMap::new();
+    for slot in slots {
+        if let SlotEffect::Send { run: to, .. } = &slot.effect {
+            *sends.entry(to).or_default() += 1;
+        }
+    }
     for slot in slots {
         let result = match &slot.effect {
             SlotEffect::Send {
@@ -143,6 +153,7 @@ pub(super) fn fill(
                     observation,
                     key: slot_key(&run.id, own.head.created, slot.operation),
                     at: slot.at,
+                    sends: sends.get(to).copied().unwrap_or(1),
                 };
                 filled.send(run, own, outgoing, stored)?
             }
@@ -162,7 +173,7 @@ pub(super) fn fill(
     }
     filled
         .others
-        .retain(|other| !other.resolved.rows.is_empty());
+        .retain(|_, other| !other.resolved.rows.is_empty());
     Ok(filled)
 }
 
@@ -172,6 +183,8 @@ struct Outgoing<'a> {
     observation: &'a Observation,
     key: String,
     at: Timestamp,
+    /// How many the write sends to that run.
+    sends: usize,
 }
 
 impl Filled {
@@ -187,28 +200,23 @@ impl Filled {
         let (head, rows, keys) = if is_own {
             (&mut own.head, &mut own.rows, &mut self.own)
         } else {
-            let at = match self.others.iter().position(|other| other.run == to) {
-                Some(at) => at,
-                None => match stored.head(&to) {
-                    Ok(Some(head)) => {
-                        self.others.push(Other {
-                            run: to.clone(),
-                            resolved: Resolved {
-                                head,
-                                rows: Vec::new(),
-                                keys: Vec::new(),
-                            },
-                            keys: Keys::default(),
-                        });
-                        self.others.len() - 1
-                    }
+            let other = match self.others.entry(to.clone()) {
+                Entry::Occupied(other) => other.into_mut(),
+                Entry::Vacant(place) => match stored.head(&to) {
+                    Ok(Some(head)) => place.insert(Other {
+                        resolved: Resolved {
+                            head,
+                            rows: Vec::new(),
+                            keys: Vec::new(),
+                        },
+                        keys: Keys::default(),
+                    }),
                     Ok(None) => {
                         return Ok(SlotResult::NotSent(SendFailure::RunNotFound { run: to.id }));
                     }
                     Err(error) => return unreadable(to.id, error),
                 },
             };
-            let other = &mut self.others[at];
             (
                 &mut other.resolved.head,
                 &mut other.resolved.rows,
@@ -261,20 +269,22 @@ impl Keys {
             observation,
             key,
             at,
+            sends,
         } = outgoing;
         let mut observation = observation.clone();
-        let (mut known, mut oldest, mut send_key) = (None, Vec::new(), None);
+        let (mut known, mut send_key) = (None, None);
         // A signal is for the moment: there is nothing to be known again.
         if let Observation::MessageArrived(message) = &mut observation {
             let digest = inbox::send_digest(Channel::Message, &message.name, &message.payload);
             message.key = Some(key.clone());
-            known = match self.put.iter().find(|(put, _)| put.key == key) {
+            known = match self.put.get(&key) {
                 Some((put, _)) => Some(put.clone()),
                 None => stored.known(&run, head, &key)?,
             };
-            oldest = stored.oldest(&run, head, MOST_EVICTED + self.evicted.len())?;
-            oldest.retain(|old| self.evicted.iter().all(|gone| gone.arrival != old.arrival));
-            oldest.truncate(MOST_EVICTED);
+            if self.oldest.is_none() {
+                let oldest = stored.oldest(&run, head, MOST_EVICTED.saturating_mul(sends))?;
+                self.oldest = Some(oldest.into());
+            }
             // That it was not sent is known by what stands here: it is never too old.
             let forgotten = head.inbox.keys_until.as_millis();
             let first = at.max(Timestamp::from_millis(forgotten.saturating_add(1)));
@@ -291,10 +301,27 @@ impl Keys {
             tasks: Vec::new(),
             key: send_key,
         };
-        let mut delivery = inbox::deliver(Some(head), known.as_ref(), &oldest, &deliver)?;
+        let oldest: &[KeyRecord] = match &mut self.oldest {
+            Some(oldest) => oldest.make_contiguous(),
+            None => &[],
+        };
+        let oldest = &oldest[..oldest.len().min(MOST_EVICTED)];
+        let mut delivery = inbox::deliver(Some(head), known.as_ref(), oldest, &deliver)?;
         if let Delivery::New { key, evicted, .. } = &mut delivery {
+            if let Some(oldest) = &mut self.oldest {
+                let gone = |old: &KeyRecord| evicted.iter().any(|gone| gone.arrival == old.arrival);
+                // Those that go are among the first; one of the key itself is written over.
+                let first: Vec<_> = oldest.drain(..oldest.len().min(MOST_EVICTED)).collect();
+                first
+                    .into_iter()
+                    .rev()
+                    .filter(|old| !gone(old))
+                    .for_each(|old| oldest.push_front(old));
+            }
             self.evicted.append(evicted);
-            self.put.extend(key.take().map(|key| (key, known)));
+            if let Some(key) = key.take() {
+                self.put.insert(key.key.clone(), (key, known));
+            }
         }
         Ok(delivery)
     }
@@ -324,9 +351,7 @@ fn unreadable(run: RunId, error: StoreError) -> Result<SlotResult, StoreError> {
     match error {
         StoreError::Damaged { place, problem } => {
             let mut problem = format!("{place}: {problem}");
-            while problem.len() > MAX_PROBLEM {
-                problem.pop();
-            }
+            problem.truncate(problem.floor_char_boundary(MAX_PROBLEM));
             let failure = SendFailure::Unreadable { run, problem };
             Ok(SlotResult::NotSent(failure))
         }

@@ -144,7 +144,7 @@ pub(crate) fn commit_of(run: &RunKey, unit: Unit) -> Commit {
 
 /// Commits the unit of one event with this number.
 pub(crate) fn commit(store: &SledStore, run: &RunKey, number: u64) -> Result<(), StoreError> {
-    wait(|ack| store.commit(commit_of(run, unit(number)), ack))
+    wait(|ack| store.commit(commit_of(run, unit(number)), ack)).map(drop)
 }
 
 pub(crate) fn sequence(store: &SledStore, run: &RunKey) -> u64 {

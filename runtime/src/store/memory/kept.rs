@@ -248,9 +248,9 @@ impl Kept {
     /// Applies what the slots of a write do beside what it does to its own run.
     pub(super) fn apply_filled(&mut self, run: &RunKey, filled: Filled) {
         self.apply_keys(run, filled.own);
-        for other in filled.others {
-            self.apply(&other.run, other.resolved, Changes::default());
-            self.apply_keys(&other.run, other.keys);
+        for (run, other) in filled.others {
+            self.apply(&run, other.resolved, Changes::default());
+            self.apply_keys(&run, other.keys);
         }
     }
 
@@ -259,7 +259,7 @@ impl Kept {
             for old in &keys.evicted {
                 run.forget_key(old);
             }
-            for (key, before) in keys.put {
+            for (key, before) in keys.put.into_values() {
                 if let Some(before) = before {
                     run.forget_key(&before);
                 }
@@ -462,4 +462,10 @@ pub(super) fn check_records(resolved: &Resolved, changes: &Changes) -> Result<()
         .rows
         .iter()
         .try_for_each(|row| rules::row_record(row).map(drop))
+}
+
+/// The same of the rows that other runs get.
+pub(super) fn check_filled(filled: &Filled) -> Result<(), StoreError> {
+    let mut others = filled.others.values();
+    others.try_for_each(|other| check_records(&other.resolved, &Changes::default()))
 }

@@ -24,7 +24,7 @@ use super::rules::{self, Creation};
 use super::slots::{self, Committed};
 use super::{Refusal, StoreError};
 use crate::profile::{self, Profile};
-use kept::{Kept, check_records};
+use kept::{Kept, check_filled, check_records};
 
 /// Keeps runs as long as it is not dropped: for tests, and for programs whose runs end with them.
 ///
@@ -148,6 +148,7 @@ impl Store for MemoryStore {
             };
             let filled = slots::fill(&create.run, &mut resolved, &create.changes.slots, kept)?;
             check_records(&resolved, &create.changes)?;
+            check_filled(&filled)?;
             if kept.restoring.contains_key(&create.run) {
                 let run = create.run.clone();
                 return Err(StoreError::Refused(Refusal::Restoring { run }));
@@ -177,6 +178,7 @@ impl Store for MemoryStore {
             let mut resolved = rules::commit(kept.head(&commit.run), &commit)?;
             let filled = slots::fill(&commit.run, &mut resolved, &commit.changes.slots, kept)?;
             check_records(&resolved, &commit.changes)?;
+            check_filled(&filled)?;
             let committed = filled.answer(&resolved);
             kept.apply(&commit.run, resolved, commit.changes);
             kept.apply_filled(&commit.run, filled);

@@ -198,9 +198,9 @@ impl Writer {
             let (record, attempts) = change(&mut effects, drain, run, before, resolved, changes)?;
             change_keys(&mut effects, run, &filled.own);
             let mut also = Vec::with_capacity(filled.others.len());
-            for other in filled.others {
-                let before = others.remove(&other.run).transpose()?.flatten();
-                let (run, nothing) = (other.run, Changes::default());
+            for (run, other) in filled.others {
+                let before = others.remove(&run).transpose()?.flatten();
+                let nothing = Changes::default();
                 let (record, _) =
                     change(&mut effects, drain, &run, before, other.resolved, &nothing)?;
                 change_keys(&mut effects, &run, &other.keys);
@@ -261,7 +261,7 @@ fn change_keys(effects: &mut Effects<'_>, run: &RunKey, changed: &Keys) {
     for send in &changed.evicted {
         sends::remove(effects, run, send);
     }
-    for (send, before) in &changed.put {
+    for (send, before) in changed.put.values() {
         sends::put(effects, run, send, before.as_ref());
     }
 }
