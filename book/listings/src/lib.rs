@@ -3,6 +3,7 @@
 //! *First workflow* is a crate of its own and lives in `first-workflow/`.
 
 pub mod activities;
+pub mod between_runs;
 pub mod blocked;
 pub mod changing;
 pub mod determinism;

@@ -16,7 +16,7 @@ use super::messages::{MessageInfo, first};
 use super::{Client, RunHandle, SendError, read};
 use crate::engine::{Message, Reuse, Shared, StartReply, StartRequest, observation};
 use crate::error::{ReadError, StartError, Unavailable};
-use crate::store::{MAX_INBOX, MAX_UNIT_BYTES, SendKey};
+use crate::store::{MAX_INBOX, MAX_UNIT_BYTES, SendKey, send_digest};
 
 /// An id that no other run has, for runs that nobody needs to find by name: a random UUID.
 ///

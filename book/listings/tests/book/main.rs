@@ -3,6 +3,7 @@
 //! `UPDATE_BOOK=1 cargo test -p perennial-book` writes the texts that the book shows anew.
 #![allow(clippy::unwrap_used)]
 
+mod between_runs;
 mod blocked;
 mod cargo;
 mod chapters;

@@ -10,7 +10,7 @@ use super::plan::NAMES;
 use super::process::Process;
 use crate::client::SendError;
 use crate::engine::{Message, SendRequest};
-use crate::store::{Delivered, SendKey};
+use crate::store::{Delivered, SendKey, send_digest};
 
 type Answer = oneshot::Receiver<Result<Delivered, SendError>>;
 

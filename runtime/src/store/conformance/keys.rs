@@ -228,7 +228,7 @@ pub fn a_message_that_comes_with_a_run_is_known_by_its_key(factory: Factory<'_>)
 
     // Of two rows of one key the first is known.
     let sends = [send("a", "yes"), send("b", "yes"), send("a", "no")];
-    let Created::New(head) = ok(create(None, &sends)) else {
+    let Created::New(head, _) = ok(create(None, &sends)) else {
         panic!("it is new")
     };
     assert_eq!((head.inbox.messages, head.inbox.keys), (3, 2));
