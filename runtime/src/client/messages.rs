@@ -6,12 +6,12 @@ use std::sync::Arc;
 use perennial::history::{Channel, Decision, Observation, Told};
 use perennial::value::Value;
 use perennial::{RunKey, Timestamp};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::read;
 use crate::engine::Shared;
 use crate::error::ReadError;
-use crate::store::{Head, Loaded, StoreError};
+use crate::store::{Head, Loaded, Store, StoreError};
 
 /// A list of a run's messages, to be narrowed and then asked for page by page. See
 /// [`Client::list_messages`](super::Client::list_messages).
@@ -20,14 +20,20 @@ use crate::store::{Head, Loaded, StoreError};
 pub struct ListMessages {
     shared: Arc<Shared>,
     run: RunKey,
-    after: Option<u64>,
-    before: Option<u64>,
-    limit: usize,
-    named: Option<String>,
+    filter: MessageFilter,
+}
+
+/// Which messages of a run.
+#[derive(Clone, Debug)]
+pub(crate) struct MessageFilter {
+    pub(crate) after: Option<u64>,
+    pub(crate) before: Option<u64>,
+    pub(crate) limit: usize,
+    pub(crate) named: Option<String>,
 }
 
 /// A page of messages.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct MessagePage {
     /// The messages, in the order in which they came.
@@ -38,7 +44,7 @@ pub struct MessagePage {
 }
 
 /// A message that a run was sent.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct MessageInfo {
     /// Its number in the run: [`Receipt::number`](super::Receipt::number).
@@ -56,7 +62,7 @@ pub struct MessageInfo {
 }
 
 /// What has become of a message.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum MessageState {
@@ -87,34 +93,36 @@ impl ListMessages {
         Self {
             shared,
             run,
-            after: None,
-            before: None,
-            limit: PAGE,
-            named: None,
+            filter: MessageFilter {
+                after: None,
+                before: None,
+                limit: PAGE,
+                named: None,
+            },
         }
     }
 
     /// Only messages with greater numbers: the next ones after a page that ended with this number.
     pub fn after(mut self, number: u64) -> Self {
-        self.after = Some(number);
+        self.filter.after = Some(number);
         self
     }
 
     /// Only messages with smaller numbers, the last of them: those before a page that began with this number.
     pub fn before(mut self, number: u64) -> Self {
-        self.before = Some(number);
+        self.filter.before = Some(number);
         self
     }
 
     /// At most so many messages a page: 1 to 10,000. Default: 100.
     pub fn limit(mut self, limit: usize) -> Self {
-        self.limit = limit.clamp(1, MOST);
+        self.filter.limit = limit.clamp(1, MOST);
         self
     }
 
     /// Only messages of this name.
     pub fn named(mut self, name: impl Into<String>) -> Self {
-        self.named = Some(name.into());
+        self.filter.named = Some(name.into());
         self
     }
 
@@ -129,40 +137,48 @@ impl ListMessages {
         let Self {
             shared,
             run,
-            after,
-            before,
-            limit,
-            named,
+            filter,
         } = self.clone();
-        if after.is_some() && before.is_some() {
-            return Err(ReadError::BothDirections);
-        }
-        read(&shared, move |shared| {
-            let all = messages(shared, &run)?;
-            let wanted = all
-                .into_values()
-                .filter(|message| named.as_ref().is_none_or(|name| *name == message.name))
-                .filter(|message| after.is_none_or(|after| message.number > after))
-                .filter(|message| before.is_none_or(|before| message.number < before));
-            let mut messages: Vec<_> = wanted.collect();
-            let more = messages.len() > limit;
-            if before.is_some() {
-                messages.drain(..messages.len().saturating_sub(limit));
-            } else {
-                messages.truncate(limit);
-            }
-            Ok(MessagePage { messages, more })
-        })
-        .await
+        read(&shared, move |shared| page(&*shared.store, &run, &filter)).await
     }
+}
+
+/// A page of a run's messages.
+pub(crate) fn page(
+    store: &dyn Store,
+    run: &RunKey,
+    filter: &MessageFilter,
+) -> Result<MessagePage, ReadError> {
+    let MessageFilter {
+        after,
+        before,
+        limit,
+        named,
+    } = filter;
+    if after.is_some() && before.is_some() {
+        return Err(ReadError::BothDirections);
+    }
+    let wanted = messages(store, run)?
+        .into_values()
+        .filter(|message| named.as_ref().is_none_or(|name| *name == message.name))
+        .filter(|message| after.is_none_or(|after| message.number > after))
+        .filter(|message| before.is_none_or(|before| message.number < before));
+    let mut messages: Vec<_> = wanted.collect();
+    let more = messages.len() > *limit;
+    if before.is_some() {
+        messages.drain(..messages.len().saturating_sub(*limit));
+    } else {
+        messages.truncate(*limit);
+    }
+    Ok(MessagePage { messages, more })
 }
 
 /// The messages of a run's last generation, by their numbers.
 pub(super) fn messages(
-    shared: &Shared,
+    store: &dyn Store,
     run: &RunKey,
 ) -> Result<BTreeMap<u64, MessageInfo>, ReadError> {
-    let Some(Loaded { head, queue, .. }) = shared.store.load(run)? else {
+    let Some(Loaded { head, queue, .. }) = store.load(run)? else {
         return Err(ReadError::NotFound { run: run.clone() });
     };
     if let Some(purged) = head.purged {
@@ -192,7 +208,7 @@ pub(super) fn messages(
         }
     }
     let mut taken = Vec::new();
-    each_unit(shared, run, &head, |unit| {
+    each_unit(store, run, &head, |unit| {
         if let Observation::MessageArrived(told) = unit.observation {
             put(told, unit.at);
         }
@@ -224,7 +240,7 @@ pub(super) fn messages(
 
 /// The units of a generation up to the event that its head names, one page in memory at a time.
 fn each_unit(
-    shared: &Shared,
+    store: &dyn Store,
     run: &RunKey,
     head: &Head,
     mut each: impl FnMut(perennial::history::Unit),
@@ -232,7 +248,7 @@ fn each_unit(
     const PAGE: usize = 1_000;
     let mut next = 1;
     while next <= head.sequence {
-        let page = shared.store.history(run, head.generation, next, PAGE)?;
+        let page = store.history(run, head.generation, next, PAGE)?;
         let Some(last) = page.last() else {
             return Err(StoreError::Gap {
                 run: run.clone(),

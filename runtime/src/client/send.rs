@@ -7,7 +7,7 @@ use std::sync::Arc;
 use perennial::history::Channel;
 use perennial::value::{Digest, EncodeError, Value};
 use perennial::{Data, RunKey, Timestamp};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 
 use super::send_error::SendError;
@@ -16,7 +16,7 @@ use crate::error::Unavailable;
 use crate::store::{Delivered, SendKey};
 
 /// That a run has a message, durably.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Receipt {
     /// Its number in the run. Greater ones came later, whatever their names; there are gaps.
@@ -25,6 +25,16 @@ pub struct Receipt {
     pub at: Timestamp,
     /// The run had it already, under the same idempotency key: this is the receipt of then.
     pub duplicate: bool,
+}
+
+impl From<Delivered> for Receipt {
+    fn from(delivered: Delivered) -> Self {
+        Self {
+            number: delivered.arrival,
+            at: delivered.at,
+            duplicate: delivered.duplicate,
+        }
+    }
 }
 
 /// A message on its way to a run, to be awaited. See [`Client::send`](super::Client::send).
@@ -91,11 +101,7 @@ impl IntoFuture for SendMessage {
         } = self;
         Box::pin(async move {
             let delivered = send(&shared, run, Channel::Message, name, payload, key).await?;
-            Ok(Receipt {
-                number: delivered.arrival,
-                at: delivered.at,
-                duplicate: delivered.duplicate,
-            })
+            Ok(delivered.into())
         })
     }
 }
@@ -110,11 +116,12 @@ impl fmt::Debug for SendMessage {
     }
 }
 
-pub(super) async fn send(
+/// Tells a run something, by name.
+pub(crate) async fn send(
     shared: &Arc<Shared>,
     run: RunKey,
     channel: Channel,
-    name: &'static str,
+    name: &str,
     payload: Result<Value, EncodeError>,
     key: Option<(String, Timestamp)>,
 ) -> Result<Delivered, SendError> {

@@ -204,7 +204,7 @@ async fn begun_with(
         return Ok(());
     }
     let of = run.clone();
-    let there = match read(shared, move |shared| messages_of(shared, &of)).await {
+    let there = match read(shared, move |shared| messages_of(&*shared.store, &of)).await {
         Ok(there) => there,
         Err(ReadError::Unavailable(error)) => return Err(StartError::Unavailable(error)),
         // It was purged, so nobody can tell.
