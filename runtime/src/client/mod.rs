@@ -34,7 +34,9 @@ pub use unblock::Unblocked;
 
 pub(crate) use list::{after as cursor, limit as page_limit, page as list_page};
 pub(crate) use messages::{MessageFilter, page as message_page};
-pub(crate) use send::{digest as send_digest, send};
+pub(crate) use send::digest as send_digest;
+#[cfg(unix)]
+pub(crate) use send::send;
 
 use crate::engine::{Reuse, Shared};
 use crate::error::{PurgeError, ReadError, StartError, Unavailable, UnblockError};

@@ -150,3 +150,106 @@ fn understood(line: &[u8]) -> Result<Request, Refused> {
         ),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::io::Write as _;
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use super::super::serve::Stopped;
+    use super::*;
+    use crate::store::MemoryStore;
+
+    const HELLO: &str = "{\"perennial\":1}\n";
+    const MINUTE: Duration = Duration::from_secs(60);
+    const MOMENT: Duration = Duration::from_millis(1);
+
+    /// What is answered to what is said, to its end. Whoever says it goes then, or stays silent.
+    fn answers(said: &[u8], goes: bool, patience: Patience) -> String {
+        let (theirs, mut ours) = UnixStream::pair().unwrap();
+        std::thread::scope(|scope| {
+            let serve = Stopped(Arc::new(MemoryStore::new()));
+            scope.spawn(move || converse(theirs, &serve, patience));
+            let mut saying = ours.try_clone().unwrap();
+            scope.spawn(move || {
+                // It may have been let go before it had said all.
+                let _ = saying.write_all(said);
+                if goes {
+                    let _ = saying.shutdown(Shutdown::Write);
+                }
+            });
+            let mut answers = String::new();
+            ours.read_to_string(&mut answers).unwrap();
+            // Whoever lets it talk on would wait for that.
+            let _ = ours.shutdown(Shutdown::Both);
+            answers
+        })
+    }
+
+    fn patient(said: &str) -> String {
+        let patience = Patience {
+            idle: MINUTE,
+            line: MINUTE,
+        };
+        answers(said.as_bytes(), true, patience)
+    }
+
+    #[test]
+    fn the_first_line_says_the_version_and_any_other_is_refused() {
+        let said = [
+            "GET / HTTP/1.1\r\n\r\n",
+            "\0\u{1}\n",
+            "{\"perennial\":2}\n",
+            "\n",
+            "",
+        ];
+        let answers = said.map(|said| format!("> {said:?}\n< {}", patient(said)));
+        insta::assert_snapshot!(answers.join("\n"));
+    }
+
+    #[test]
+    fn what_is_no_request_is_refused_and_the_next_one_is_answered() {
+        let said = [
+            "no request",
+            "{\"fly\":{}}",
+            "{\"show\":{\"run\":\"order-42\"}}",
+            "{\"show\":{\"run\":{\"namespace\":\"default\",\"id\":\"order 42\"}}}",
+            "{\"show\":{\"run\":{\"namespace\":\"default\",\"id\":\"order-42\"}}}",
+            "{\"list\":{\"is\":\"new\"}}",
+        ];
+        insta::assert_snapshot!(patient(&format!("{HELLO}{}\n", said.join("\n"))));
+    }
+
+    #[test]
+    fn half_a_line_is_not_done() {
+        let half = format!("{HELLO}{{\"list\":{{}}}}");
+        let hello = patient(HELLO);
+        assert_eq!(patient(&half), hello);
+        assert_ne!(patient(&(half + "\n")), hello);
+    }
+
+    #[test]
+    fn who_does_not_end_a_line_is_let_go_with_a_word_and_who_is_silent_without_one() {
+        let slow = Patience {
+            idle: MINUTE,
+            line: MOMENT,
+        };
+        let idle = Patience {
+            idle: MOMENT,
+            line: MINUTE,
+        };
+        let half = format!("{HELLO}{{\"li");
+        insta::assert_snapshot!(answers(half.as_bytes(), false, slow));
+        assert_eq!(answers(b"", false, idle), "");
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_refused_whether_it_ends_or_not() {
+        let long = "x".repeat(MAX_REQUEST + (1 << 20));
+        let ends = patient(&format!("{HELLO}{long}\n"));
+        assert_eq!(patient(&format!("{HELLO}{long}")), ends);
+        insta::assert_snapshot!(ends);
+    }
+}

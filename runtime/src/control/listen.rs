@@ -347,3 +347,142 @@ fn is_passing(error: &io::Error) -> bool {
         io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted | io::ErrorKind::ConnectionAborted
     )
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::io::{BufRead as _, BufReader, Read as _};
+    use std::sync::mpsc::{Receiver, channel};
+
+    use perennial::Timestamp;
+
+    use super::super::request::Tell;
+    use super::super::serve::Stopped;
+    use super::*;
+    use crate::client::Receipt;
+    use crate::store::{MemoryStore, Store};
+
+    fn serve() -> Arc<dyn Serve> {
+        Arc::new(Stopped(Arc::new(MemoryStore::new())))
+    }
+
+    fn mode(path: &Path) -> u32 {
+        fs::metadata(path).unwrap().permissions().mode() & 0o777
+    }
+
+    /// Says hello, and what is asked.
+    fn connect(folder: &Path, request: &str) -> BufReader<UnixStream> {
+        let mut stream = UnixStream::connect(socket_path(folder)).unwrap();
+        write!(stream, "{{\"perennial\":1}}\n{request}").unwrap();
+        BufReader::new(stream)
+    }
+
+    fn line(stream: &mut BufReader<UnixStream>) -> String {
+        let mut line = String::new();
+        stream.read_line(&mut line).unwrap();
+        line
+    }
+
+    #[test]
+    fn a_socket_takes_the_place_of_one_that_was_left_behind_and_goes() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = socket_path(folder.path());
+        drop(UnixListener::bind(&path).unwrap());
+        fs::create_dir(folder.path().join(MAKING)).unwrap();
+        fs::write(folder.path().join(MAKING).join("s"), "half made").unwrap();
+        let bound = Bound::make(Some(folder.path())).unwrap();
+        assert_eq!(mode(&path), 0o600);
+        let names: Vec<_> = fs::read_dir(folder.path()).unwrap().collect();
+        assert_eq!(names.len(), 1);
+        drop(bound);
+        assert!(!path.exists());
+    }
+
+    /// Where it cannot get its name, it is seen as it is before that.
+    #[test]
+    fn a_socket_is_never_anybody_elses() {
+        let folder = tempfile::tempdir().unwrap();
+        let making = folder.path().join(MAKING);
+        let nowhere = folder.path().join("nowhere").join("socket");
+        assert!(Bound::make_in(&making, &nowhere).is_err());
+        assert_eq!(mode(&making), 0o700);
+        assert_eq!(mode(&making.join("s")), 0o600);
+    }
+
+    #[test]
+    fn what_is_in_the_way_and_is_not_ours_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = socket_path(folder.path());
+        fs::create_dir(&path).unwrap();
+        let error = Bound::make(Some(folder.path())).unwrap_err();
+        assert!(matches!(error, ControlError::Io { .. }), "{error}");
+        assert!(path.is_dir());
+        assert!(!folder.path().join(MAKING).exists());
+    }
+
+    #[test]
+    fn more_connections_than_there_may_be_are_told_so() {
+        let folder = tempfile::tempdir().unwrap();
+        let bound = Bound::make(Some(folder.path())).unwrap();
+        let control = bound.serve(serve()).unwrap();
+        let mut open: Vec<_> = (0..CONNECTIONS)
+            .map(|_| connect(folder.path(), ""))
+            .collect();
+        for stream in &mut open {
+            assert!(line(stream).starts_with("{\"perennial\":1"));
+        }
+        insta::assert_snapshot!(line(&mut connect(folder.path(), "")));
+        // Closing ends those that say nothing.
+        drop(control);
+        for mut stream in open {
+            assert_eq!(stream.read_to_end(&mut Vec::new()).unwrap(), 0);
+        }
+    }
+
+    /// Answers when the test lets it.
+    #[derive(Debug)]
+    struct Slow {
+        store: MemoryStore,
+        began: Mutex<std::sync::mpsc::Sender<()>>,
+        go: Mutex<Receiver<()>>,
+    }
+
+    impl Serve for Slow {
+        fn store(&self) -> &dyn Store {
+            &self.store
+        }
+
+        fn now(&self) -> Timestamp {
+            Timestamp::default()
+        }
+
+        fn send(&self, _: Tell) -> Result<Receipt, Refused> {
+            self.began.lock().unwrap().send(()).unwrap();
+            self.go.lock().unwrap().recv().unwrap();
+            Err(Refused::new(Refused::RUN_NOT_FOUND, "there is none"))
+        }
+    }
+
+    #[test]
+    fn what_is_under_way_when_it_is_closed_is_answered_and_nothing_more() {
+        let folder = tempfile::tempdir().unwrap();
+        let ((began, beginning), (letting, go)) = (channel(), channel());
+        let slow = Slow {
+            store: MemoryStore::new(),
+            began: Mutex::new(began),
+            go: Mutex::new(go),
+        };
+        let bound = Bound::make(Some(folder.path())).unwrap();
+        let mut control = bound.serve(Arc::new(slow)).unwrap();
+        let send = r#"{"send":{"run":{"namespace":"default","id":"a"},"channel":"message","name":"a","payload":1}}"#;
+        let mut stream = connect(folder.path(), &format!("{send}\n"));
+        beginning.recv().unwrap();
+        control.close();
+        assert!(!socket_path(folder.path()).exists());
+        letting.send(()).unwrap();
+        assert!(line(&mut stream).starts_with("{\"perennial\":1"));
+        assert!(line(&mut stream).contains("there is none"));
+        assert_eq!(line(&mut stream), "");
+        control.finish();
+    }
+}

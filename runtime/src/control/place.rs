@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 pub const SOCKET: &str = "control.socket";
 /// The name of the folder in which a socket is made, before it has its name. What is in there has no longer a path
 /// than the socket will have.
-pub(crate) const MAKING: &str = "control.new";
+#[cfg(unix)]
+pub(super) const MAKING: &str = "control.new";
 
 /// The path of the socket of the program that has the store in `folder` open.
 #[must_use]

@@ -38,6 +38,7 @@ pub enum Request {
     Messages(ListMessages),
 }
 
+#[cfg(any(unix, test))]
 impl Request {
     /// The names of the requests that this program knows, as they stand in JSON.
     pub(super) const NAMES: &[&str] = &["send", "list", "show", "history", "messages"];
@@ -140,6 +141,8 @@ pub struct RunDetails {
     /// The messages and signals that its workflow waits for anywhere, as far as the newest program tells that has
     /// had the store open and has the workflow.
     pub receives: Vec<Receives>,
+    /// Whether it may wait for others too.
+    pub receives_others: bool,
 }
 
 /// What became of the attempts of an activity that brought no result.
@@ -202,6 +205,8 @@ macro_rules! codes {
 codes! {
     /// There is no such run.
     RUN_NOT_FOUND = "run_not_found";
+    /// The run was moved to a new one, which goes on in its place.
+    RUN_MIGRATED = "run_migrated";
     /// The run has ended.
     RUN_FINISHED = "run_finished";
     /// The run was purged: what was asked for is not kept.
@@ -216,6 +221,8 @@ codes! {
     KEY_TOO_OLD = "key_too_old";
     /// The idempotency key is empty or too long.
     INVALID_KEY = "invalid_key";
+    /// The name cannot be that of a message or signal.
+    INVALID_NAME = "invalid_name";
     /// What was to be sent is too large.
     PAYLOAD_TOO_LARGE = "payload_too_large";
     /// What was to be sent cannot be stored.
@@ -281,6 +288,10 @@ impl From<SendError> for Refused {
     fn from(error: SendError) -> Self {
         let code = match &error {
             SendError::RunNotFound { .. } => Self::RUN_NOT_FOUND,
+            SendError::RunFinished {
+                migrated_to: Some(_),
+                ..
+            } => Self::RUN_MIGRATED,
             SendError::RunFinished { .. } => Self::RUN_FINISHED,
             SendError::InboxFull { .. } | SendError::TooManyMessages { .. } => Self::INBOX_FULL,
             SendError::IdempotencyConflict { .. } => Self::KEY_CONFLICT,

@@ -5,16 +5,19 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::SystemTime;
 
-use perennial::{RunKey, Timestamp};
+use perennial::{MAX_CHANNEL_NAME, RunKey, Timestamp, is_channel_name};
 
 use super::request::{
     Answer, Attempts, HistoryPart, ListMessages, ListRuns, Receives, Refused, Request, RunDetails,
     Tell,
 };
 use crate::client::{self, MessageFilter, MessagePage, Receipt, RunInfo, RunPage, SendError};
-use crate::engine::{self, Shared};
+use crate::engine;
+#[cfg(unix)]
+use crate::engine::Shared;
 use crate::error::{ReadError, Unavailable};
-use crate::manifest::{Manifest, ReceiveManifest};
+use crate::manifest::{Manifest, ReceiveManifest, WorkflowManifest};
+use crate::registry::closest;
 use crate::store::{
     Ack, AttemptRecord, Deliver, ListQuery, Queued, Refusal, SendKey, Store, StoreError,
 };
@@ -39,7 +42,10 @@ pub(super) trait Serve: fmt::Debug + Send + Sync {
     fn serve(&self, request: Request) -> Result<Answer, Refused> {
         let store = self.store();
         Ok(match request {
-            Request::Send(send) => Answer::Sent(self.send(send)?),
+            Request::Send(tell) => {
+                check_name(&tell.name)?;
+                Answer::Sent(self.send(tell)?)
+            }
             Request::List(list) => Answer::Runs(cut_runs(client::list_page(store, query(list)?)?)),
             Request::Show { run } => Answer::Run(details(store, run, self.now())?.into()),
             Request::History { run, from } => Answer::History(part(store, run, from)?),
@@ -53,9 +59,11 @@ pub(super) trait Serve: fmt::Debug + Send + Sync {
 }
 
 /// A program that has the store open.
+#[cfg(unix)]
 #[derive(Debug)]
 pub(super) struct Program(pub(super) Arc<Shared>);
 
+#[cfg(unix)]
 impl Serve for Program {
     fn store(&self) -> &dyn Store {
         &*self.0.store
@@ -95,6 +103,7 @@ impl Serve for Stopped {
 
     /// Puts it into the run's queue: the next program that is started on the store tells it to the run.
     fn send(&self, tell: Tell) -> Result<Receipt, Refused> {
+        check_awaited(self.store(), &tell)?;
         let now = self.now();
         let key = match key(&tell, now) {
             Some((key, at)) => {
@@ -249,13 +258,18 @@ fn details(store: &dyn Store, run: RunKey, at: Timestamp) -> Result<RunDetails, 
     let rows = loaded.queue.len();
     let queue = within_room(loaded.queue, |row: &Queued| size(row));
     let attempts = attempts(store.attempts(&run, loaded.head.generation)?);
-    let receives = receives(store, &loaded.head.workflow)?;
+    let (receives, receives_others) = match declared(store, &loaded.head.workflow)? {
+        Some(workflow) => (workflow.receives, workflow.receives_others),
+        None => (Vec::new(), true),
+    };
+    let receives = receives.into_iter().map(Receives::from).collect();
     Ok(RunDetails {
         tasks: within_room(loaded.tasks, size),
         more_queue: (rows - queue.len()) as u64,
         queue,
         attempts: within_room(attempts, size),
         receives: within_room(receives, size),
+        receives_others,
         info: RunInfo::new(run, loaded.head, loaded.blocked),
         at,
     })
@@ -292,25 +306,60 @@ fn attempts(records: Vec<AttemptRecord>) -> Vec<Attempts> {
     found.into_values().collect()
 }
 
-/// What a workflow waits for, as the newest program tells that has it.
-fn receives(store: &dyn Store, workflow: &str) -> Result<Vec<Receives>, StoreError> {
+/// A workflow, as the newest program tells that has it.
+fn declared(store: &dyn Store, workflow: &str) -> Result<Option<WorkflowManifest>, StoreError> {
     let programs = store.programs()?.into_iter();
-    let manifests = programs.filter_map(|program| Manifest::from_value(&program.manifest));
-    let found = manifests.into_iter().find_map(|manifest| {
-        let workflow = manifest.workflow(workflow)?;
-        Some(workflow.receives.clone())
-    });
-    let of = |ReceiveManifest {
-                  channel,
-                  name,
-                  data,
-                  ..
-              }| Receives {
-        channel,
-        name,
-        data,
+    let mut manifests = programs.filter_map(|program| Manifest::from_value(&program.manifest));
+    Ok(manifests.find_map(|manifest| manifest.workflow(workflow).cloned()))
+}
+
+impl From<ReceiveManifest> for Receives {
+    fn from(one: ReceiveManifest) -> Self {
+        Self {
+            channel: one.channel,
+            name: one.name,
+            data: one.data,
+        }
+    }
+}
+
+/// Refuses what a run is known not to wait for, as a program would (M38).
+fn check_awaited(store: &dyn Store, tell: &Tell) -> Result<(), Refused> {
+    // What is the matter with the run the store says when it gets it.
+    let Some(head) = store.head(&tell.run)? else {
+        return Ok(());
     };
-    Ok(found.unwrap_or_default().into_iter().map(of).collect())
+    let Some(workflow) = declared(store, &head.workflow)? else {
+        return Ok(());
+    };
+    let known = workflow.receives.iter();
+    let known = known.filter(|known| known.channel == tell.channel);
+    let declared: Vec<_> = known.map(|known| known.name.clone()).collect();
+    if workflow.receives_others || declared.contains(&tell.name) {
+        return Ok(());
+    }
+    let error = SendError::NoSuchMessage {
+        workflow: head.workflow,
+        channel: tell.channel,
+        closest: closest(&tell.name, declared.iter().map(String::as_str)),
+        name: tell.name.clone(),
+        declared,
+    };
+    Err(error.into())
+}
+
+/// Refuses a name that no message or signal can have.
+fn check_name(name: &str) -> Result<(), Refused> {
+    if is_channel_name(name) {
+        return Ok(());
+    }
+    let short: String = name.chars().take(60).collect();
+    let text = format!(
+        "nothing was sent, since \"{}\" is no name of a message or signal\n\n\
+         help: a name has 1 to {MAX_CHANNEL_NAME} characters of `A-Z a-z 0-9 . _ : -`",
+        short.escape_debug()
+    );
+    Err(Refused::new(Refused::INVALID_NAME, text))
 }
 
 /// A part of a history.

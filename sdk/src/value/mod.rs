@@ -8,6 +8,7 @@ mod key;
 mod place;
 mod strict;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -63,7 +64,7 @@ impl Value {
         // So that what stands in a larger JSON text is the same to the byte.
         let text = text.trim_matches([' ', '\t', '\n', '\r']);
         match foreign::check(text) {
-            Ok(()) => Ok(Self(text.into())),
+            Ok(()) => Ok(Self(one_line(text).into())),
             Err(problem) => Err(DecodeError {
                 expected: JSON,
                 problem,
@@ -139,7 +140,17 @@ impl<'de> Deserialize<'de> for Value {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = Box::<RawValue>::deserialize(deserializer)?;
         foreign::check(text.get()).map_err(serde::de::Error::custom)?;
-        Ok(Self(text.get().into()))
+        Ok(Self(one_line(text.get()).into()))
+    }
+}
+
+/// A JSON text without line ends, so that it can stand in a file that has one JSON text a line. They are only
+/// between its parts, where spaces are as good.
+fn one_line(text: &str) -> Cow<'_, str> {
+    if text.contains(['\n', '\r']) {
+        text.replace(['\n', '\r'], " ").into()
+    } else {
+        text.into()
     }
 }
 
