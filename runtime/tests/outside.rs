@@ -15,7 +15,7 @@ use perennial_runtime::control::{
     Answer, AskError, ControlError, ListMessages, ListRuns, Refused, Request, Runs, Tell,
     Whereabouts, socket_path,
 };
-use perennial_runtime::store::{Durability, MemoryStore, SledStore, Store, export};
+use perennial_runtime::store::{Durability, MemoryStore, SledStore, Store};
 use perennial_runtime::{Builder, Runtime, StartupError};
 
 const APPROVAL: Message<bool> = Message::new("approval");
@@ -229,7 +229,10 @@ async fn a_socket_that_cannot_be_had_is_an_error_and_the_store_is_let_go() {
     let texts = [nowhere.map(drop).unwrap_err(), too_long].map(|error| error.to_string());
     let text = texts.join("\n---\n").replace(&shown, "[folder]");
     let bytes = socket_path(&deep).as_os_str().len();
-    insta::assert_snapshot!(text.replace(&format!("has {bytes} bytes"), "has [n] bytes"));
+    let text = text.replace(&format!("has {bytes} bytes"), "has [n] bytes");
+    let (text, limit) = text.split_once("at most ").unwrap();
+    let limit = limit.trim_start_matches(|c: char| c.is_ascii_digit());
+    insta::assert_snapshot!(format!("{text}at most [n]{limit}"));
     // It is there and can be opened, and a look at it says what is the matter only where there is a socket.
     program(&deep).start().await.unwrap();
     ask(&deep, Request::List(ListRuns::default()))
@@ -294,7 +297,7 @@ async fn a_long_history_comes_in_parts() {
     #[workflow]
     async fn long(cx: &Cx) -> Result<(), Error> {
         for number in 0..60_u64 {
-            cx.record("text", || format!("{number:0>100000}"));
+            cx.record("text", || number.to_string().repeat(60_000));
             cx.sleep(Duration::ZERO).await?;
         }
         Ok(())
@@ -327,12 +330,4 @@ async fn a_long_history_comes_in_parts() {
     }
     assert_eq!(units, whole.units);
     assert!(parts > 1);
-    // And one of an export too, as it is loaded for the run alone.
-    let path = folder.path().join("runs.jsonl");
-    let store = MemoryStore::new();
-    drop(runtime);
-    let sled = SledStore::open_existing(folder.path()).unwrap();
-    export::export_to(&sled, &path, perennial::Timestamp::default()).unwrap();
-    let mut reader = export::open(&path).unwrap();
-    export::import(&mut reader, &store, export::PartialRuns::Refuse).unwrap();
 }

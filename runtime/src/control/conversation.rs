@@ -141,13 +141,18 @@ fn understood(line: &[u8]) -> Result<Request, Refused> {
                 Request::NAMES.join(", ")
             ),
         ),
-        None => Refused::new(
-            Refused::MALFORMED,
-            format!(
-                "the line is no request: {error}\n\n\
-                 help: a request is one JSON object on one line, as {{\"list\":{{}}}}"
-            ),
-        ),
+        None => {
+            let error = error.to_string();
+            // What an error within it would help with is not this.
+            let error = error.split("\n\n").next().unwrap_or_default();
+            Refused::new(
+                Refused::MALFORMED,
+                format!(
+                    "the line is no request: {error}\n\n\
+                     help: a request is one JSON object on one line, as {{\"list\":{{}}}}"
+                ),
+            )
+        }
     })
 }
 

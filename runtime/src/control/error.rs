@@ -225,3 +225,62 @@ impl From<OpenError> for AskError {
         Self::Open(error)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_error_says_what_happened_and_what_to_do() {
+        let path = || PathBuf::from("data/control.socket");
+        let limit = 107;
+        let io = ControlError::Io {
+            path: path(),
+            what: "making it",
+            error: "Operation not permitted (os error 1)".into(),
+        };
+        let control = [
+            ControlError::NoFolder,
+            ControlError::Unsupported,
+            ControlError::TooLong {
+                path: path(),
+                limit,
+            },
+            io,
+        ];
+        let folder = || PathBuf::from("data");
+        let ask = [
+            AskError::Refused(Refused::new(Refused::BUSY, "it is busy\n\nhelp: wait")),
+            AskError::NoSocket {
+                folder: folder(),
+                process: Some(4_711),
+            },
+            AskError::NoSocket {
+                folder: folder(),
+                process: None,
+            },
+            AskError::TooLong {
+                path: path(),
+                limit,
+            },
+            AskError::Unreachable {
+                path: path(),
+                error: "Permission denied (os error 13)".into(),
+            },
+            AskError::NotUnderstood {
+                path: path(),
+                problem: "it speaks version 2 of the protocol".into(),
+            },
+            AskError::Lost {
+                reason: "the program has ended the connection".into(),
+            },
+            AskError::Open(OpenError::NoStore { folder: folder() }),
+            AskError::Missing { path: folder() },
+        ];
+        let may_be_done: Vec<_> = ask.iter().map(AskError::may_be_done).collect();
+        assert_eq!(may_be_done.iter().filter(|may| **may).count(), 1);
+        let control = control.iter().map(ToString::to_string);
+        let texts: Vec<_> = control.chain(ask.iter().map(ToString::to_string)).collect();
+        insta::assert_snapshot!(texts.join("\n---\n"));
+    }
+}

@@ -285,3 +285,22 @@ impl fmt::Display for DecodeError {
 }
 
 impl std::error::Error for DecodeError {}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    /// An export has one JSON text a line.
+    #[test]
+    fn a_value_that_came_on_several_lines_stands_on_one_and_means_the_same() {
+        let text = "\n{\r\n  \"text\": \"a\\nb\",\n\t\"n\": 1.50\n}\n";
+        let one_line = "{    \"text\": \"a\\nb\", \t\"n\": 1.50 }";
+        let value = Value::from_json(text).unwrap();
+        assert_eq!(value.as_json(), one_line);
+        let read: Value = serde_json::from_str(text).unwrap();
+        assert_eq!(read, value);
+        let there: serde_json::Value = serde_json::from_str(text).unwrap();
+        assert_eq!(value.decode::<serde_json::Value>().unwrap(), there);
+    }
+}
