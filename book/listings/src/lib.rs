@@ -11,6 +11,7 @@ pub mod lock;
 pub mod migration;
 pub mod planning;
 pub mod running;
+pub mod shell;
 pub mod stores;
 pub mod testing;
 pub mod upkeep;

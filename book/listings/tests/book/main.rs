@@ -16,6 +16,7 @@ mod pages;
 mod planning;
 mod readme;
 mod rules;
+mod shell;
 mod snapshots;
 mod testing;
 mod texts;
