@@ -80,9 +80,12 @@ fn program() {
         let one = client.start(order, "order-1", 1).await.unwrap();
         client.start(several, "several", 4).await.unwrap();
         let parcel = client.start(parcel, "parcel", ()).await.unwrap();
-        // Until the order waits.
-        while one.history().await.unwrap().history.length() < 4 {
-            tokio::task::yield_now().await;
+        // Until all of them wait.
+        for (id, events) in [("order-1", 4), ("several", 2), ("parcel", 3)] {
+            let id = id.parse().unwrap();
+            while client.status(&id).await.unwrap().events < events {
+                tokio::task::yield_now().await;
+            }
         }
         tell("ready");
         tell(format!("order-1 {:?}", one.result().await));
