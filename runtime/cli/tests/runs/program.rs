@@ -152,9 +152,8 @@ fn what_is_sent_while_no_program_is_there_the_next_one_tells_its_run() {
         .with(FOLDER, world.path("store"))
         .with(SOCKET, "yes")
         .start();
-    let mut lines = std::iter::from_fn(|| process.line());
-    assert!(lines.any(|line| line == "order-1 Ok(1)"));
-    drop(lines);
+    assert_eq!(process.line().as_deref(), Some("ready"));
+    assert_eq!(process.line().as_deref(), Some("order-1 Ok(1)"));
     // And the socket is the new program's.
     let listed = world
         .perennial(&["list", "store", "--state", "completed"])
