@@ -269,7 +269,7 @@ async fn begun_with(
         return Ok(());
     }
     let (of, count) = (run.clone(), wanted.len());
-    let there = match read(shared, move |shared| first(shared, &of, count)).await {
+    let there = match read(shared, move |shared| first(&*shared.store, &of, count)).await {
         Ok(there) => there,
         Err(ReadError::Unavailable(error)) => return Err(StartError::Unavailable(error)),
         // It was purged, so nobody can tell.
