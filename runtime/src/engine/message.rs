@@ -13,9 +13,7 @@ use super::send::SendRequest;
 use super::unblock::UnblockReply;
 use crate::activity::{AttemptReport, Slot, Waiting};
 use crate::error::Unavailable;
-use crate::store::{
-    Arrival, Committed, Created, Delivered, Head, SendKey, Status, StoreError,
-};
+use crate::store::{Arrival, Committed, Created, Delivered, Head, SendKey, Status, StoreError};
 
 /// Everything that reaches a shard.
 #[derive(Debug)]
