@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 pub const RESERVE: Message<Reserve> = Message::new("reserve");
 pub const RESERVED: Message<bool> = Message::new("reserved");
 
-#[derive(Clone, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Reserve {
     pub order: RunId,
     pub seats: u32,
