@@ -10,6 +10,8 @@ mod run;
 mod send;
 mod send_error;
 mod start;
+mod stream;
+mod stream_error;
 mod unblock;
 
 use std::sync::Arc;
@@ -17,7 +19,8 @@ use std::sync::Arc;
 use perennial::history::History;
 use perennial::value::Value;
 use perennial::{
-    Data, InvalidId, Message, Namespace, RunId, RunKey, Signal, Timestamp, Workflow, WorkflowFn,
+    Data, InvalidId, Message, Namespace, RunId, RunKey, Signal, Stream, Timestamp, Workflow,
+    WorkflowFn,
 };
 use serde::Serialize;
 
@@ -28,11 +31,13 @@ pub use run::RunHandle;
 pub use send::{Receipt, SendMessage};
 pub use send_error::SendError;
 pub use start::{Start, generate_run_id};
+pub use stream::{Item, Items};
+pub use stream_error::StreamError;
 pub use unblock::Unblocked;
 
 use crate::engine::{Reuse, Shared};
 use crate::error::{PurgeError, ReadError, StartError, Unavailable, UnblockError};
-use crate::store::{AttemptRecord, BlockedRecord, Head, Loaded, ProgramRecord, Status, StoreError};
+use crate::store::{AttemptRecord, BlockedRecord, Head, Loaded, ProgramRecord, Status, StoreError, StreamRange};
 
 /// Starts runs and asks about them.
 #[derive(Clone, Debug)]
@@ -253,6 +258,31 @@ impl Client {
     pub fn list_messages(&self, run: &RunId) -> ListMessages {
         let run = RunKey::new(self.namespace.clone(), run.clone());
         ListMessages::new(Arc::clone(&self.shared), run)
+    }
+
+    /// What a run gives out in a stream, from the first item that is kept or [after](Items::after) a number: those
+    /// that there are, and then each new one, until the run has ended (S28).
+    pub fn stream<T: Data>(&self, run: &RunId, stream: Stream<T>) -> Items<T> {
+        let run = RunKey::new(self.namespace.clone(), run.clone());
+        Items::new(Arc::clone(&self.shared), run, stream)
+    }
+
+    /// As [`stream`](Self::stream), by name and with items as JSON, for who has no types: a command line, another
+    /// language.
+    pub fn stream_json(&self, run: &RunId, stream: &str) -> Items<Value> {
+        let run = RunKey::new(self.namespace.clone(), run.clone());
+        Items::json(Arc::clone(&self.shared), run, stream)
+    }
+
+    /// The streams in which a run has given out items, in the order in which it began them, each with its first and
+    /// last number.
+    ///
+    /// # Errors
+    ///
+    /// [`ReadError`].
+    pub async fn streams(&self, run: &RunId) -> Result<Vec<StreamRange>, ReadError> {
+        let run = RunKey::new(self.namespace.clone(), run.clone());
+        stream::streams(&self.shared, run).await
     }
 
     /// Lists runs, page by page, in the order of their ids.

@@ -218,6 +218,7 @@ pub(super) fn values(unit: &Unit) -> usize {
     let decided = unit.decisions.iter().map(|decision| match decision {
         Decision::ActivityScheduled { input: value, .. }
         | Decision::Recorded { value, .. }
+        | Decision::Emitted { value, .. }
         | Decision::Completed { value, .. }
         | Decision::Failed { error: value, .. } => value.as_json().len(),
         _ => 0,
@@ -304,6 +305,10 @@ pub(super) fn apply(shared: &Shared, run: &mut Run, input: &Input, step: Step, n
     }
     if !logs.is_empty() {
         run.after.push(After::Logs(logs));
+    }
+    let gives = |decision: &Decision| matches!(decision, Decision::Emitted { .. });
+    if unit.decisions.iter().any(gives) {
+        run.after.push(After::News);
     }
     let mut options = scheduled.iter();
     for decision in &unit.decisions {

@@ -14,6 +14,7 @@ mod dispatch;
 mod inputs;
 mod message;
 mod migrate;
+mod observers;
 mod open;
 mod outbox;
 mod program;
@@ -41,12 +42,14 @@ use perennial::{RunKey, Stop, Timestamp};
 use crate::activity::Slots;
 use crate::artifact::Artifact;
 use crate::clock::Clock;
+use crate::error::Unavailable;
 use crate::registry::Registry;
 use crate::store::{Owner, Remains, Store, StoreError};
 
 pub(crate) use migrate::{MigrateReply, MigrateRequest};
 #[cfg(feature = "cli")]
 pub(crate) use open::{entropy, unreadable_history};
+pub(crate) use observers::{Follower, Observers};
 pub(crate) use retention::SLICE;
 pub use reuse::Reuse;
 pub(crate) use send::{SendRequest, observation};
@@ -90,6 +93,8 @@ pub(crate) struct Shared {
     timers: Sender<TimerMessage>,
     /// About how many bytes the runs hold that nothing happens to.
     warm: Arc<AtomicUsize>,
+    /// Who reads what runs give out.
+    pub(crate) observers: Arc<Observers>,
     /// Blocked runs that the program has nobody for to tell of.
     unheard: Unheard,
     /// No run is started and no attempt is begun any more. Attempts see it too.
@@ -184,6 +189,7 @@ impl Engine {
             by_run,
             timers,
             warm: Arc::default(),
+            observers: Arc::default(),
             unheard: Unheard::default(),
             stop: Stop::default(),
         });
@@ -264,6 +270,7 @@ impl Engine {
         }
         self.shared.timer(TimerMessage::Stop);
         self.threads.join();
+        self.shared.observers.close(Unavailable::Stopped);
         self.shared.unheard.say();
         if let Err(error) = self.shared.store.close() {
             tracing::error!("the store could not be closed in order: {error}");

@@ -19,6 +19,7 @@ use super::migrate::Migrate;
 use super::program::ProgramRecord;
 use super::purge::{FinishedRun, Progress, Purge, Purged, Remains};
 use super::restore::Restore;
+use super::stream::{StreamItem, StreamRange};
 use crate::profile::Profile;
 
 /// Called once with the fate of a write, on a thread of the store or of whoever writes just then: it must not
@@ -144,6 +145,21 @@ pub trait Store: Send + Sync + fmt::Debug + 'static {
     /// When something that is stored cannot be read.
     fn keys(&self, run: &RunKey, after: u64, limit: usize) -> Result<Vec<KeyRecord>, StoreError>;
 
+    /// At most `limit` items of a stream of a run, after the one of number `after`, over all generations, in the
+    /// order of their numbers (S28). Nothing of a stream that the run does not have, and nothing before the
+    /// [first](StreamRange::first) that is kept.
+    ///
+    /// # Errors
+    ///
+    /// When an item is damaged or missing; nothing is skipped (S5).
+    fn stream(
+        &self,
+        run: &RunKey,
+        name: &str,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<StreamItem>, StoreError>;
+
     /// At most `limit` units of a generation, from the one on that holds event number `from`. Nothing of
     /// generations that were purged: those before [`Head::kept_from`].
     ///
@@ -253,6 +269,10 @@ pub struct Head {
     pub next_operation: u64,
     /// What it is told from outside.
     pub inbox: Inbox,
+    /// The streams in which it has given out items, in the order in which it began them: at most
+    /// [`MAX_STREAMS`](perennial::MAX_STREAMS). A run that begins anew goes on with their numbers (S28), also after
+    /// a purge.
+    pub streams: Vec<StreamRange>,
     /// When the generation was made.
     pub created: Timestamp,
     /// When the generation ended.
@@ -337,7 +357,8 @@ pub struct Commit {
 /// All that one write changes in a run: one commit, nothing beside it.
 #[derive(Clone, Debug, Default)]
 pub struct Changes {
-    /// Units that the history gets, numbered on from its last event.
+    /// Units that the history gets, numbered on from its last event. Items of streams in them are numbered on from
+    /// the last ones in [`Head::streams`].
     pub units: Vec<Unit>,
     /// Arrival numbers of queue rows that these units took.
     pub taken: Vec<u64>,

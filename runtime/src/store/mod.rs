@@ -26,6 +26,7 @@ mod restore;
 mod rules;
 pub(crate) mod runs;
 pub mod sled;
+mod stream;
 
 pub use blocked::{BlockedChange, BlockedRecord};
 pub use census::{Census, Standing};
@@ -46,3 +47,4 @@ pub use purge::{FinishedRun, Keep, Progress, Purge, Purged, Remains};
 pub use restore::Restore;
 pub use rules::{MAX_NAME_BYTES, MAX_TEXT_BYTES, MAX_UNIT_BYTES};
 pub use sled::{Durability, OpenError, SledStore};
+pub use stream::{StreamItem, StreamRange};

@@ -12,7 +12,7 @@ use super::contract::{
 };
 use super::inbox::{Awaited, Inbox, told};
 use super::purge::Purged;
-use super::{Refusal, StoreError};
+use super::{Refusal, StoreError, stream};
 
 /// The largest unit, and the largest row of a queue, in bytes of its record (S15).
 pub const MAX_UNIT_BYTES: usize = 16 << 20;
@@ -71,6 +71,8 @@ pub(super) fn create(existing: Option<&Head>, create: &Create) -> Result<Creatio
             keys_after: head.arrivals,
             ..Inbox::default()
         }),
+        // Whoever has read some goes on with what is new.
+        streams: follows.map_or_else(Vec::new, |head| head.streams.clone()),
         created: stamp,
         finished: None,
         // Records of the generation before say nothing about the history that begins here.
@@ -142,6 +144,7 @@ fn advance(run: &RunKey, mut head: Head, changes: &Changes) -> Result<Resolved, 
         head.sequence = unit.last();
         head.stamp = head.stamp.max(unit.at);
         count(&mut head, unit);
+        stream::count_on(run, &mut head.streams, unit)?;
     }
     let rows = changes
         .enqueue

@@ -1,6 +1,7 @@
 //! What a workflow can do.
 
 mod draw;
+mod emit;
 mod lent;
 mod log;
 mod receive;

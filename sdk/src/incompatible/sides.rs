@@ -103,6 +103,14 @@ impl Side {
         }
     }
 
+    /// That an item was given out in a stream.
+    pub(crate) fn emitted(stream: &str) -> Self {
+        Self {
+            name: Some(stream.to_owned()),
+            ..Self::called(&format!("emit \"{}\"", stream.escape_debug()))
+        }
+    }
+
     /// The drop of an operation that is open.
     pub(crate) fn dropped(operation: u64) -> Self {
         Self {
@@ -162,6 +170,10 @@ impl Side {
                 ..
             } => Self::received(*channel, *operation, *number),
             Decision::Recorded { source, .. } => Self::draw(source),
+            Decision::Emitted { stream, value, .. } => Self {
+                value: Some(value.clone()),
+                ..Self::emitted(stream)
+            },
             Decision::Marker { id, version, .. } => Self {
                 name: Some(id.clone().into_owned()),
                 ..Self::called(&Self::marker(id, *version))

@@ -344,7 +344,7 @@ impl Core {
 
 impl State {
     /// `#[workflow(compare_inputs = false)]` has all values pass (S10).
-    fn same_input(&self, recorded: &Value, asked: &Value) -> bool {
+    pub(super) fn same_input(&self, recorded: &Value, asked: &Value) -> bool {
         !self.graph.compare_inputs || recorded.same(asked)
     }
 

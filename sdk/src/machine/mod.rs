@@ -13,6 +13,7 @@
 
 mod core;
 mod decide;
+mod emit;
 mod fault;
 mod flag;
 mod handle;

@@ -105,6 +105,8 @@ pub(super) struct State {
     pub(super) abandoned: BTreeMap<u64, &'static str>,
     /// Messages that no wait has taken, and the waits that have none.
     pub(super) inbox: Inbox,
+    /// The number of the last item of each stream.
+    pub(super) streams: BTreeMap<String, u64>,
     /// What the generation has for the markers that were asked for.
     pub(super) markers: HashMap<&'static str, MarkerValue, FxBuildHasher>,
     /// In replay: the last marker that got version 0 in this unit, since the history has none.
@@ -143,6 +145,7 @@ impl State {
             operations: HashMap::default(),
             abandoned: BTreeMap::new(),
             inbox: Inbox::default(),
+            streams: BTreeMap::new(),
             markers: HashMap::default(),
             unrecorded: None,
             #[cfg(feature = "testing")]

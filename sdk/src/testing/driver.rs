@@ -175,6 +175,7 @@ impl Driver {
             first_operation: 1,
             version: definition.graph.version,
             migrated_from: None,
+            streams: Vec::new(),
         };
         self.runs.push(TestedRun {
             recording: Recording::new(key.to_string(), definition),

@@ -71,6 +71,7 @@ mod report;
 mod run;
 mod sandbox;
 mod snapshot;
+mod streams;
 mod suggest;
 mod test_run;
 mod thorough;

@@ -23,6 +23,7 @@ fn started(workflow: &str, run: &str, input: impl Serialize) -> Started {
         first_operation: 1,
         version: None,
         migrated_from: None,
+        streams: Vec::new(),
     }
 }
 

@@ -12,6 +12,7 @@ mod compared;
 mod differences;
 mod draws;
 mod drops;
+mod emit;
 mod ends;
 mod foreign;
 mod imposed;

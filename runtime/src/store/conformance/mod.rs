@@ -34,6 +34,7 @@ pub mod purge;
 pub mod queue;
 pub mod restore;
 mod scene;
+pub mod streams;
 pub mod tasks;
 pub mod timers;
 
@@ -106,6 +107,12 @@ macro_rules! store_conformance {
                 m15_a_key_stands_for_one_send, m16_m52_each_run_has_keys_of_its_own,
                 m17_m18_a_key_is_known_after_all_is_over, keys_are_known_for_their_window,
                 keys_are_purged_in_slices, keys_come_in_pages, a_restored_run_knows_its_keys;
+            streams: b16_b17_items_are_read_from_any_number_on, b14_items_are_there_after_reopening,
+                b17_an_item_out_of_turn_is_refused, s28_numbers_go_on_over_generations,
+                items_are_purged_with_their_run,
+                a_run_that_begins_anew_half_way_through_its_purge_shows_new_items_alone,
+                an_item_that_is_lost_is_noticed, many_and_large_items_are_kept,
+                a_restored_run_has_its_items;
             tasks: a_task_is_put_changed_and_removed, the_last_change_of_a_task_counts,
                 many_tasks_are_kept_whole, a_task_with_a_long_failure_is_kept, a_name_beyond_its_bound_is_refused,
                 attempts_are_told_in_their_order;

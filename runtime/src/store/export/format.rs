@@ -9,7 +9,7 @@ use super::inbox::{self, KeyText, is_none};
 use crate::store::purge::Purged;
 use crate::store::{
     AttemptRecord, BlockedRecord, Fence, Head, Inbox, KeyRecord, Owner, ProgramRecord, Queued,
-    Status, Task,
+    Status, StreamRange, Task,
 };
 
 /// The format that this version writes, and the highest that it understands.
@@ -255,6 +255,8 @@ struct HeadFields {
     kept_from: u64,
     #[serde(default, skip_serializing_if = "inbox::is_empty", with = "inbox::text")]
     inbox: Inbox,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    streams: Vec<StreamRange>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     migrated_to: Option<perennial::RunId>,
 }

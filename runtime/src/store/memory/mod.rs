@@ -21,6 +21,7 @@ use super::program::ProgramRecord;
 use super::purge::{FinishedRun, Progress, Purge, Remains};
 use super::restore::Restore;
 use super::rules::{self, Creation};
+use super::stream::{self, StreamItem};
 use super::{Refusal, StoreError};
 use crate::profile::{self, Profile};
 use kept::{Kept, check_records};
@@ -260,6 +261,28 @@ impl Store for MemoryStore {
             let run = kept.runs.get(run).filter(|run| run.head.purged.is_none());
             let records = run.into_iter().flat_map(|run| run.keys_after(after));
             Ok(records.take(limit).cloned().collect())
+        })
+    }
+
+    fn stream(
+        &self,
+        run: &RunKey,
+        name: &str,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<StreamItem>, StoreError> {
+        self.read(|kept| {
+            let Some(kept) = kept.runs.get(run) else {
+                return Ok(Vec::new());
+            };
+            let mut streams = kept.head.streams.iter();
+            let Some(found) = streams.find(|stream| stream.name == name) else {
+                return Ok(Vec::new());
+            };
+            let Some(from) = stream::start(found, after, limit) else {
+                return Ok(Vec::new());
+            };
+            stream::page(run, found, from, limit, kept.units_with(run, name, from))
         })
     }
 

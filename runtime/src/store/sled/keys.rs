@@ -12,6 +12,7 @@
 //! | `b` namespace 0 run 0 digest | blocked record, by the SHA-256 of its artifact |
 //! | `s` namespace 0 run 0 digest | a send that the run knows, by the SHA-256 of its idempotency key |
 //! | `t` namespace 0 run 0 arrival | the same send in the order of arrival: that digest |
+//! | `i` namespace 0 run 0 stream 0 number | the unit whose first item of that stream this is |
 //! | `d` deadline namespace 0 run 0 operation | timer of any run |
 //! | `f` 0 finished namespace 0 run | the run has finished |
 //! | `f` 1 purged namespace 0 run | of the run the head alone is left |
@@ -38,6 +39,7 @@ pub(super) const TIMER: u8 = b'o';
 pub(super) const BLOCKED: u8 = b'b';
 pub(super) const SEND: u8 = b's';
 pub(super) const SEND_ORDER: u8 = b't';
+pub(super) const ITEM: u8 = b'i';
 pub(super) const DUE: u8 = b'd';
 pub(super) const FINISHED: u8 = b'f';
 pub(super) const RESTORING: u8 = b'x';
@@ -104,6 +106,27 @@ pub(super) fn send(run: &RunKey, digest: &[u8]) -> Key {
     let mut key = all(SEND, run);
     key.extend_from_slice(digest);
     key
+}
+
+/// The key of what the index has of a unit's items in a stream, by the number of the first. The name has no 0.
+pub(super) fn item(run: &RunKey, stream: &str, number: u64) -> Key {
+    let mut key = all(ITEM, run);
+    key.extend_from_slice(stream.as_bytes());
+    key.push(0);
+    key.extend_from_slice(&number.to_be_bytes());
+    key
+}
+
+/// Run, stream and number of a key that [`item`] made.
+pub(super) fn item_of(key: &[u8]) -> Option<(RunKey, String, u64)> {
+    if key.first() != Some(&ITEM) {
+        return None;
+    }
+    let (run, rest) = run_and_rest(key)?;
+    let end = rest.iter().position(|&byte| byte == 0)?;
+    let name = std::str::from_utf8(&rest[..end]).ok()?.to_owned();
+    let number = u64::from_be_bytes(rest[end + 1..].try_into().ok()?);
+    Some((run, name, number))
 }
 
 /// What stands for an idempotency key, however long it is.
@@ -247,6 +270,8 @@ mod tests {
             (read, number(rest), last_number(&key)),
             (run.clone(), Some(1), Some(256))
         );
+        let key = item(&run, "output", 256);
+        assert_eq!(item_of(&key), Some((run.clone(), "output".into(), 256)));
         let at = Timestamp::from_millis(256);
         assert_eq!(
             finished_run_of(&finished(Remains::Head, at, &run)),

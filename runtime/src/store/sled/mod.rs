@@ -56,6 +56,7 @@ mod salvage;
 mod sends;
 mod stat;
 mod state;
+mod streams;
 mod taken;
 mod tally;
 mod tamper;
@@ -91,6 +92,7 @@ use super::contract::{
     Page, Store,
 };
 use super::inbox::{Delivered, KeyRecord};
+use super::stream::StreamItem;
 use super::migrate::Migrate;
 use super::program::ProgramRecord;
 use super::purge::{FinishedRun, Progress, Purge, Remains};
@@ -409,6 +411,29 @@ impl Store for SledStore {
                 .shared
                 .overlay
                 .read(|view| sends::page(view, run, after, most))?;
+            let full = page.len() == SLICE;
+            found.extend(page);
+            if !full || found.len() == limit {
+                return Ok(found);
+            }
+        }
+    }
+
+    fn stream(
+        &self,
+        run: &RunKey,
+        name: &str,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<StreamItem>, StoreError> {
+        let mut found: Vec<StreamItem> = Vec::new();
+        loop {
+            let after = found.last().map_or(after, |last| last.number);
+            let most = (limit - found.len()).min(SLICE);
+            let page = self
+                .shared
+                .overlay
+                .read(|view| streams::page(view, run, name, after, most))?;
             let full = page.len() == SLICE;
             found.extend(page);
             if !full || found.len() == limit {

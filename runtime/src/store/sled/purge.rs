@@ -186,7 +186,7 @@ impl Writer {
         let mut record = before.clone().with_head(head);
         slice.take_beside(&mut effects, &mut record, run)?;
         slice.take_sends(&mut effects, run)?;
-        for kind in [keys::UNIT, keys::ATTEMPT, keys::END] {
+        for kind in [keys::ITEM, keys::UNIT, keys::ATTEMPT, keys::END] {
             slice.take(&mut effects, kind, run)?;
         }
         let progress = slice.progress();

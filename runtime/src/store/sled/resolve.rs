@@ -11,7 +11,7 @@ use super::records::{
 };
 use super::run::{RUN_VERSION, RunRecord};
 use super::writer::{Drain, Resolution, Writer};
-use super::{sends, value};
+use super::{sends, streams, value};
 use crate::store::blocked::BlockedChange;
 use crate::store::contract::{Changes, Commit, Create, Created, Deliver, Head, Owner};
 use crate::store::inbox::{self, Delivered, Delivery, told};
@@ -225,6 +225,7 @@ pub(super) fn change(
     for unit in &changes.units {
         let key = keys::of_generation(keys::UNIT, run, generation, unit.number);
         effects.put(key, UNIT_VALUE_VERSION, &rules::unit_record(unit)?);
+        streams::put(effects, run, generation, unit);
     }
     record.take_rows(effects, run, &changes.taken)?;
     for row in &rows {

@@ -23,8 +23,8 @@ use crate::store::{
 /// The highest schema version of a run's record. To be raised with those of tasks, rows and timers, whose
 /// contents it holds.
 pub(super) const RUN_VERSION: u8 = 2;
-/// The version of one whose head says nothing of an inbox: older software understands it.
-const WITHOUT_INBOX: u8 = 1;
+/// The version of one whose head says nothing of an inbox or of streams: older software understands it.
+const AT_FIRST: u8 = 1;
 
 /// The longest content that may stand beside the head, in bytes.
 const MAX_BESIDE: usize = 1_024;
@@ -302,8 +302,9 @@ impl RunRecord {
 
     /// Puts it in its place.
     pub(super) fn write(&self, effects: &mut Effects<'_>, run: &RunKey) {
-        let version = if self.head.inbox == Inbox::default() {
-            WITHOUT_INBOX
+        let Head { inbox, streams, .. } = &self.head;
+        let version = if *inbox == Inbox::default() && streams.is_empty() {
+            AT_FIRST
         } else {
             RUN_VERSION
         };
@@ -401,13 +402,16 @@ fn write_head(f: &mut FieldWriter<'_>, head: &Head) {
     if head.inbox != Inbox::default() {
         f.nested(18, |f| write_inbox(f, &head.inbox));
     }
+    for stream in &head.streams {
+        records::write_stream(f, 19, stream);
+    }
 }
 
 pub(super) fn read_head(bytes: &[u8]) -> Result<Head, RecordError> {
     let malformed = |field| RecordError::Malformed { field };
     let (mut workflow, mut input, mut status, mut finished) = (None, None, None, None);
     let (mut purged, mut complete, mut kept_from) = (None, false, 1);
-    let (mut migrated_to, mut inbox) = (None, Inbox::default());
+    let (mut migrated_to, mut inbox, mut streams) = (None, Inbox::default(), Vec::new());
     let mut numbers = [None; 14];
     let mut fields = Fields::new(bytes);
     while let Some((field, content)) = fields.next_field()? {
@@ -433,6 +437,7 @@ pub(super) fn read_head(bytes: &[u8]) -> Result<Head, RecordError> {
                 migrated_to = Some(run.map_err(|_| malformed("migrated_to"))?);
             }
             18 => inbox = read_inbox(content.fields("inbox")?)?,
+            19 => streams.push(records::read_stream(content)?),
             // The heads of many runs are read for a list; what stands beside them is not looked at.
             FIRST_KIND.. => break,
             _ => {}
@@ -454,6 +459,7 @@ pub(super) fn read_head(bytes: &[u8]) -> Result<Head, RecordError> {
         stamp: Timestamp::from_millis(number(9, "stamp")?),
         next_operation: number(10, "next_operation")?,
         inbox,
+        streams,
         created: Timestamp::from_millis(number(11, "created")?),
         finished,
         blocked: number(13, "blocked")? != 0,

@@ -84,6 +84,7 @@ const KINDS: &[u8] = &[
     keys::FINISHED,
     keys::SEND,
     keys::SEND_ORDER,
+    keys::ITEM,
     keys::RESTORING,
     keys::PROGRAM,
     keys::CHUNK,
