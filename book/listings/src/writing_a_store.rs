@@ -10,7 +10,7 @@ use perennial_runtime::Profile;
 use perennial_runtime::store::{
     Ack, AttemptRecord, Commit, Create, Created, Deliver, Delivered, DueTimer, FinishedRun, Head,
     KeyRecord, ListQuery, Loaded, Migrate, Owner, Page, ProgramRecord, Progress, Purge, Remains,
-    Restore, Store, StoreError,
+    Restore, Store, StoreError, StreamItem,
 };
 
 // ANCHOR: store
@@ -125,6 +125,16 @@ impl<S: Store> Store for Queued<S> {
 
     fn keys(&self, run: &RunKey, after: u64, limit: usize) -> Result<Vec<KeyRecord>, StoreError> {
         self.inner.keys(run, after, limit)
+    }
+
+    fn stream(
+        &self,
+        run: &RunKey,
+        name: &str,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<StreamItem>, StoreError> {
+        self.inner.stream(run, name, after, limit)
     }
 
     fn history(

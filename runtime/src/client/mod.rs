@@ -37,7 +37,9 @@ pub use unblock::Unblocked;
 
 use crate::engine::{Reuse, Shared};
 use crate::error::{PurgeError, ReadError, StartError, Unavailable, UnblockError};
-use crate::store::{AttemptRecord, BlockedRecord, Head, Loaded, ProgramRecord, Status, StoreError, StreamRange};
+use crate::store::{
+    AttemptRecord, BlockedRecord, Head, Loaded, ProgramRecord, Status, StoreError, StreamRange,
+};
 
 /// Starts runs and asks about them.
 #[derive(Clone, Debug)]

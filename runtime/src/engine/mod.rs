@@ -47,9 +47,9 @@ use crate::registry::Registry;
 use crate::store::{Owner, Remains, Store, StoreError};
 
 pub(crate) use migrate::{MigrateReply, MigrateRequest};
+pub(crate) use observers::{Follower, Observers};
 #[cfg(feature = "cli")]
 pub(crate) use open::{entropy, unreadable_history};
-pub(crate) use observers::{Follower, Observers};
 pub(crate) use retention::SLICE;
 pub use reuse::Reuse;
 pub(crate) use send::{SendRequest, observation};

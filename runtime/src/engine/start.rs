@@ -87,7 +87,11 @@ impl Shard {
             first_operation,
             version: workflow.graph.version,
             migrated_from: None,
-            streams: before.iter().flat_map(|head| &head.streams).map(StreamEnd::from).collect(),
+            streams: before
+                .iter()
+                .flat_map(|head| &head.streams)
+                .map(StreamEnd::from)
+                .collect(),
         }));
         let mut machine = Box::new(Machine::new(workflow, &shared.artifact, entropy()));
         run.after.push(After::Started {

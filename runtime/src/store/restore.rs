@@ -215,7 +215,8 @@ pub(super) fn finish(
     let mut kept = keys.streams.iter();
     let has_items = |stream: &StreamRange| stream.first <= stream.last;
     let named = head.streams.iter().filter(|stream| has_items(stream));
-    if named.clone().count() != keys.streams.len() || !kept.all(|kept| head.streams.contains(kept)) {
+    if named.clone().count() != keys.streams.len() || !kept.all(|kept| head.streams.contains(kept))
+    {
         return inconsistent(run, "other items of streams than its head says");
     }
     if keys.keys != head.inbox.keys {

@@ -10,7 +10,7 @@ use perennial_runtime::Profile;
 use perennial_runtime::store::{
     Ack, AttemptRecord, Commit, Create, Created, Deliver, Delivered, DueTimer, FinishedRun, Head,
     KeyRecord, ListQuery, Loaded, MemoryStore, Migrate, Owner, Page, ProgramRecord, Progress,
-    Purge, Remains, Restore, Store, StoreError,
+    Purge, Remains, Restore, Store, StoreError, StreamItem,
 };
 use tokio::sync::Semaphore;
 
@@ -212,6 +212,15 @@ impl Store for Shared {
     }
     fn keys(&self, run: &RunKey, after: u64, limit: usize) -> Result<Vec<KeyRecord>, StoreError> {
         self.0.inner.keys(run, after, limit)
+    }
+    fn stream(
+        &self,
+        run: &RunKey,
+        name: &str,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<StreamItem>, StoreError> {
+        self.0.inner.stream(run, name, after, limit)
     }
     fn history(
         &self,

@@ -220,7 +220,10 @@ fn an_item_with_another_number_than_its_own_is_damage() {
     };
     *number = 5;
     let blocked = replay::<flow>(&units).unwrap_err().to_string();
-    assert!(blocked.contains("item 5 of stream \"output\" stands where item 2 comes"), "{blocked}");
+    assert!(
+        blocked.contains("item 5 of stream \"output\" stands where item 2 comes"),
+        "{blocked}"
+    );
 }
 
 #[test]
@@ -237,7 +240,10 @@ fn w102_one_stream_more_than_a_run_may_have() {
     let mut story = Story::untold::<flow>();
     let blocked = story.blocked(started::<flow>(17));
     assert_eq!(blocked.code(), "W102");
-    assert!(blocked.to_string().contains("streams of a run"), "{blocked}");
+    assert!(
+        blocked.to_string().contains("streams of a run"),
+        "{blocked}"
+    );
 }
 
 #[test]

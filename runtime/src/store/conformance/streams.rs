@@ -97,7 +97,11 @@ pub fn b16_b17_items_are_read_from_any_number_on(factory: Factory<'_>) {
         for limit in 0..8 {
             let page = ok(scene.store.stream(&run.key, "output", after, limit));
             let expected = all.iter().filter(|item| item.number > after).take(limit);
-            assert_eq!(page, expected.cloned().collect::<Vec<_>>(), "{after} {limit}");
+            assert_eq!(
+                page,
+                expected.cloned().collect::<Vec<_>>(),
+                "{after} {limit}"
+            );
         }
     }
     for nothing in ["", "outpu", "output2", "n\0otes"] {
@@ -178,10 +182,7 @@ pub fn s28_numbers_go_on_over_generations(factory: Factory<'_>) {
         )
     };
     ok(scene.create(begin));
-    assert_eq!(
-        numbers(&read(&scene, &run.key, "output")),
-        [1, 2, 3, 4, 5]
-    );
+    assert_eq!(numbers(&read(&scene, &run.key, "output")), [1, 2, 3, 4, 5]);
 }
 
 /// Items go with the history, slice by slice; how far the streams were stays with the head.
@@ -251,7 +252,10 @@ pub fn an_item_that_is_lost_is_noticed(factory: Factory<'_>) {
         }
         let page = ok(scene.store.stream(&run.key, "output", 0, 1));
         assert_eq!(numbers(&page), [1]);
-        assert_eq!(numbers(&ok(scene.store.stream(&run.key, "output", 2, 9))), [3]);
+        assert_eq!(
+            numbers(&ok(scene.store.stream(&run.key, "output", 2, 9))),
+            [3]
+        );
         for after in [0, 1] {
             let error = scene.store.stream(&run.key, "output", after, 9);
             assert!(

@@ -95,9 +95,8 @@ impl Run {
         let key = |number| (name.to_owned(), number);
         let first = self.items.range(key(0)..=key(from)).next_back();
         let first = first.map_or(from, |((_, number), _)| *number);
-        self.items
-            .range(key(first)..=key(u64::MAX))
-            .map(move |((_, number), &(generation, unit))| {
+        self.items.range(key(first)..=key(u64::MAX)).map(
+            move |((_, number), &(generation, unit))| {
                 let kept = self.generation(generation);
                 let units = kept.map_or(&[][..], |kept| &kept.units);
                 let found = units.binary_search_by_key(&unit, |unit| unit.number);
@@ -105,7 +104,8 @@ impl Run {
                     Ok(at) => Ok((generation, units[at].clone())),
                     Err(_) => Err(stream::missing(run, name, *number)),
                 }
-            })
+            },
+        )
     }
 
     fn know_key(&mut self, record: KeyRecord) {

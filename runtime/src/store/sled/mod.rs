@@ -92,11 +92,11 @@ use super::contract::{
     Page, Store,
 };
 use super::inbox::{Delivered, KeyRecord};
-use super::stream::StreamItem;
 use super::migrate::Migrate;
 use super::program::ProgramRecord;
 use super::purge::{FinishedRun, Progress, Purge, Remains};
 use super::restore::Restore;
+use super::stream::StreamItem;
 use crate::profile::{self, Profile};
 use queue::Line;
 use writer::{Shared, Write};

@@ -14,17 +14,12 @@ use super::problem::damaged;
 use super::read;
 use super::records::{ITEM_VERSION, item_content, read_item};
 use super::value;
+use crate::store::StoreError;
 use crate::store::contract::Head;
 use crate::store::stream::{self, StreamItem};
-use crate::store::StoreError;
 
 pub(super) fn place(run: &RunKey, name: &str, number: u64) -> impl Fn() -> String {
-    move || {
-        format!(
-            "the index entry of {}",
-            stream::place(run, name, number)
-        )
-    }
+    move || format!("the index entry of {}", stream::place(run, name, number))
 }
 
 /// Puts what the index has of a unit.

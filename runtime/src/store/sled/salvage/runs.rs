@@ -157,7 +157,9 @@ impl Found {
     fn count_items(&self, head: &mut Head) {
         let kept = self.histories.range(head.kept_from..=head.generation);
         for stream in &mut head.streams {
-            let mut firsts = kept.clone().filter_map(|(_, reach)| reach.streams.get(&stream.name));
+            let mut firsts = kept
+                .clone()
+                .filter_map(|(_, reach)| reach.streams.get(&stream.name));
             stream.first = firsts.next().map_or(stream.last + 1, |first| *first);
         }
     }
