@@ -5,6 +5,7 @@
 //! | [`Message`] | one run; one wait of that run takes it, first in first out per name | until it is taken |
 //! | [`Signal`] | all waits of that name that the run has when it arrives | not at all |
 //! | [`Stream`] | whoever reads it, each from where they like; items stay in order and have numbers | with the history |
+//! | [`View`] | whoever looks: what the run has set last | with the run, the last value alone |
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -13,6 +14,8 @@ use std::marker::PhantomData;
 pub const MAX_CHANNEL_NAME: usize = 128;
 /// How many streams a run may give out items in, over all of its generations: they stand in its head (S15).
 pub const MAX_STREAMS: usize = 16;
+/// How many views a run may have (S15).
+pub const MAX_VIEWS: usize = 16;
 
 /// The name of messages to a run, and their type. A message is kept until the run takes it, before or after the run
 /// waits for it, exactly once, first in first out per name (S25).
@@ -74,6 +77,31 @@ pub struct Stream<T> {
     data: PhantomData<fn(T) -> T>,
 }
 
+/// The name of something that a run shows of itself, and its type: how it stands, for whoever looks, while it runs and
+/// afterwards (S28). It shows the value that the run has [set](crate::Cx::set) last. Reading it does not touch the run:
+/// no code of the workflow runs, and nothing can be done to the run by it (O20).
+///
+/// ```
+/// use perennial::prelude::*;
+///
+/// const STATUS: View<String> = View::new("status");
+///
+/// #[workflow]
+/// async fn order(cx: &Cx) -> Result<(), Error> {
+///     cx.set(STATUS, "waiting for the payment".to_owned());
+///     cx.sleep(days(1)).await?;
+///     cx.set(STATUS, "shipped".to_owned());
+///     Ok(())
+/// }
+/// # fn main() { assert_eq!(STATUS.name(), "status"); }
+/// ```
+///
+/// A name is as one of [messages](Message); a run has at most [`MAX_VIEWS`].
+pub struct View<T> {
+    name: &'static str,
+    data: PhantomData<fn(T) -> T>,
+}
+
 macro_rules! name {
     ($kind:ident, $text:literal) => {
         impl<T> $kind<T> {
@@ -118,6 +146,7 @@ macro_rules! name {
 name!(Message, "Message");
 name!(Signal, "Signal");
 name!(Stream, "Stream");
+name!(View, "View");
 
 #[track_caller]
 const fn check(name: &str) {
@@ -127,7 +156,7 @@ const fn check(name: &str) {
     );
 }
 
-/// Whether it can be the name of messages, signals or a stream.
+/// Whether it can be the name of messages, signals, a stream or a view.
 #[must_use]
 pub const fn is_channel_name(name: &str) -> bool {
     let bytes = name.as_bytes();

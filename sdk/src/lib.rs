@@ -73,7 +73,9 @@ pub use activity::{
     StateType, States, Stop,
 };
 pub use blocked::{Blocked, NotDurable, Panicked, Runaway, Unstorable};
-pub use channel::{MAX_CHANNEL_NAME, MAX_STREAMS, Message, Signal, Stream, is_channel_name};
+pub use channel::{
+    MAX_CHANNEL_NAME, MAX_STREAMS, MAX_VIEWS, Message, Signal, Stream, View, is_channel_name,
+};
 pub use cx::{Cx, Draw, MAX_SLEEP, Receive, ReceiveError, ReceiveTimeout, Sleep, SleepError};
 pub use durable::{BoxDurable, Durable, Durably, JoinSet, Task, join_all};
 pub use error::Error;

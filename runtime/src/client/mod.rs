@@ -13,13 +13,14 @@ mod start;
 mod stream;
 mod stream_error;
 mod unblock;
+mod view;
 
 use std::sync::Arc;
 
 use perennial::history::History;
 use perennial::value::Value;
 use perennial::{
-    Data, InvalidId, Message, Namespace, RunId, RunKey, Signal, Stream, Timestamp, Workflow,
+    Data, InvalidId, Message, Namespace, RunId, RunKey, Signal, Stream, Timestamp, View, Workflow,
     WorkflowFn,
 };
 use serde::Serialize;
@@ -34,11 +35,13 @@ pub use start::{Start, generate_run_id};
 pub use stream::{Item, Items};
 pub use stream_error::StreamError;
 pub use unblock::Unblocked;
+pub use view::{ViewError, Viewed, Watch};
 
 use crate::engine::{Reuse, Shared};
 use crate::error::{PurgeError, ReadError, StartError, Unavailable, UnblockError};
 use crate::store::{
     AttemptRecord, BlockedRecord, Head, Loaded, ProgramRecord, Status, StoreError, StreamRange,
+    ViewRecord,
 };
 
 /// Starts runs and asks about them.
@@ -285,6 +288,71 @@ impl Client {
     pub async fn streams(&self, run: &RunId) -> Result<Vec<StreamRange>, ReadError> {
         let run = RunKey::new(self.namespace.clone(), run.clone());
         stream::streams(&self.shared, run).await
+    }
+
+    /// What a view of a run shows; `None` where the run has not set it. It does not touch the run, which may be in
+    /// memory, not in memory, blocked or over, and nothing can be done to the run by it (S28, O20).
+    ///
+    /// ```no_run
+    /// # use perennial::prelude::*;
+    /// # use perennial_runtime::{Client, ViewError};
+    /// const STATUS: View<String> = View::new("status");
+    ///
+    /// # async fn show(client: &Client, run: &RunId) -> Result<(), ViewError> {
+    /// if let Some(status) = client.view(run, STATUS).await? {
+    ///     println!("{} (as of {})", status.value, status.at);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`ViewError`].
+    pub fn view<T: Data>(
+        &self,
+        run: &RunId,
+        view: View<T>,
+    ) -> impl Future<Output = Result<Option<Viewed<T>>, ViewError>> + Send + use<T> {
+        let run = RunKey::new(self.namespace.clone(), run.clone());
+        view::view(
+            Arc::clone(&self.shared),
+            run,
+            view.name().to_owned(),
+            T::from_value,
+        )
+    }
+
+    /// As [`view`](Self::view), by name and with the value as JSON, for who has no types: a command line, another
+    /// language.
+    ///
+    /// # Errors
+    ///
+    /// [`ViewError::Read`].
+    pub async fn view_json(
+        &self,
+        run: &RunId,
+        view: &str,
+    ) -> Result<Option<Viewed<Value>>, ViewError> {
+        let run = RunKey::new(self.namespace.clone(), run.clone());
+        view::json(Arc::clone(&self.shared), run, view.to_owned()).await
+    }
+
+    /// All views of a run, in the order in which they were first set.
+    ///
+    /// # Errors
+    ///
+    /// [`ReadError`].
+    pub async fn views(&self, run: &RunId) -> Result<Vec<ViewRecord>, ReadError> {
+        let run = RunKey::new(self.namespace.clone(), run.clone());
+        view::views(&self.shared, run).await
+    }
+
+    /// Follows a view of a run: what it shows, and then what it shows whenever that has changed and is durable, until
+    /// the run has ended.
+    pub fn watch<T: Data>(&self, run: &RunId, view: View<T>) -> Watch<T> {
+        let run = RunKey::new(self.namespace.clone(), run.clone());
+        Watch::new(Arc::clone(&self.shared), run, view)
     }
 
     /// Lists runs, page by page, in the order of their ids.

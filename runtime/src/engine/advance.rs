@@ -280,6 +280,7 @@ pub(super) fn apply(shared: &Shared, run: &mut Run, input: &Input, step: Step, n
         scheduled,
         stopped_timers,
         logs,
+        views,
         finished,
     } = step;
     run.told = unit.at;
@@ -307,8 +308,11 @@ pub(super) fn apply(shared: &Shared, run: &mut Run, input: &Input, step: Step, n
         run.after.push(After::Logs(logs));
     }
     let gives = |decision: &Decision| matches!(decision, Decision::Emitted { .. });
-    if unit.decisions.iter().any(gives) {
+    if !views.is_empty() || unit.decisions.iter().any(gives) {
         run.after.push(After::News);
+    }
+    for shown in views {
+        run.show(shared, shown, unit.at, unit.last());
     }
     let mut options = scheduled.iter();
     for decision in &unit.decisions {

@@ -233,6 +233,7 @@ impl Shard {
                     self.answer(key, &Ok(ended));
                 }
                 After::Blocked => {
+                    self.shared.observers.tell(key);
                     let blocked = self.runs.get(key).and_then(|run| run.blocked.as_ref());
                     if let Some(blocked) = blocked.cloned() {
                         self.answer(key, &Err(blocked.answer()));

@@ -29,6 +29,7 @@ mod threads;
 mod timers;
 mod unblock;
 mod unheard;
+mod views;
 mod warm;
 
 use std::hash::BuildHasher;

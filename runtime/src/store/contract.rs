@@ -20,6 +20,7 @@ use super::program::ProgramRecord;
 use super::purge::{FinishedRun, Progress, Purge, Purged, Remains};
 use super::restore::Restore;
 use super::stream::{StreamItem, StreamRange};
+use super::view::{ViewChange, ViewRecord};
 use crate::profile::Profile;
 
 /// Called once with the fate of a write, on a thread of the store or of whoever writes just then: it must not
@@ -160,6 +161,26 @@ pub trait Store: Send + Sync + fmt::Debug + 'static {
         limit: usize,
     ) -> Result<Vec<StreamItem>, StoreError>;
 
+    /// What the views of a run show, in the order of [`Head::views`]; none where the run was purged, or is not there.
+    ///
+    /// # Errors
+    ///
+    /// When something that is stored cannot be read.
+    fn views(&self, run: &RunKey) -> Result<Vec<ViewRecord>, StoreError> {
+        let loaded = self.load(run)?;
+        Ok(loaded.map(|loaded| loaded.views).unwrap_or_default())
+    }
+
+    /// What one view of a run shows; `None` where there is none of that name.
+    ///
+    /// # Errors
+    ///
+    /// When something that is stored cannot be read.
+    fn view(&self, run: &RunKey, name: &str) -> Result<Option<ViewRecord>, StoreError> {
+        let views = self.views(run)?;
+        Ok(views.into_iter().find(|view| view.name == name))
+    }
+
     /// At most `limit` units of a generation, from the one on that holds event number `from`. Nothing of
     /// generations that were purged: those before [`Head::kept_from`].
     ///
@@ -273,6 +294,9 @@ pub struct Head {
     /// [`MAX_STREAMS`](perennial::MAX_STREAMS). A run that begins anew goes on with their numbers (S28), also after
     /// a purge.
     pub streams: Vec<StreamRange>,
+    /// The names of its views, in the order in which they came: at most [`MAX_VIEWS`](perennial::MAX_VIEWS). A run
+    /// that begins anew shows nothing.
+    pub views: Vec<String>,
     /// When the generation was made.
     pub created: Timestamp,
     /// When the generation ended.
@@ -375,6 +399,8 @@ pub struct Changes {
     pub timers: Vec<TimerChange>,
     /// Attempts to be shown.
     pub attempts: Vec<AttemptRecord>,
+    /// What the run shows from now on; of several changes of one view the last counts.
+    pub views: Vec<ViewChange>,
     /// How the run stands from now on; `None`: as before.
     pub status: Option<Status>,
     /// The stamp of the write; the head's stamp never goes back.
@@ -529,6 +555,9 @@ pub struct Loaded {
     pub queue: Vec<Queued>,
     /// Its blocked records, as [`Store::blocked`] gives them.
     pub blocked: Vec<BlockedRecord>,
+    /// What its views show. One that cannot be read has another in its place that says so; [`Store::views`] has an
+    /// error for it.
+    pub views: Vec<ViewRecord>,
 }
 
 impl Loaded {
@@ -541,6 +570,7 @@ impl Loaded {
             timers: Vec::new(),
             queue: Vec::new(),
             blocked: Vec::new(),
+            views: Vec::new(),
         }
     }
 }

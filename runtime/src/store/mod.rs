@@ -27,6 +27,7 @@ mod rules;
 pub(crate) mod runs;
 pub mod sled;
 mod stream;
+mod view;
 
 pub use blocked::{BlockedChange, BlockedRecord};
 pub use census::{Census, Standing};
@@ -48,3 +49,4 @@ pub use restore::Restore;
 pub use rules::{MAX_NAME_BYTES, MAX_TEXT_BYTES, MAX_UNIT_BYTES};
 pub use sled::{Durability, OpenError, SledStore};
 pub use stream::{StreamItem, StreamRange};
+pub use view::{ViewChange, ViewRecord};

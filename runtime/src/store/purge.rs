@@ -126,6 +126,7 @@ pub(super) fn begin(head: Option<&Head>, tasks: u64, purge: &Purge) -> Result<He
     // Its unread messages go with it, and the keys of those that it had (M42).
     head.inbox = Inbox::default();
     stream::purged(&mut head.streams);
+    head.views.clear();
     Ok(head)
 }
 

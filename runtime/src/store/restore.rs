@@ -17,7 +17,7 @@ use perennial::history::Unit;
 use super::contract::{AttemptRecord, Head, Loaded};
 use super::inbox::{Inbox, KeyRecord};
 use super::stream::{self, StreamRange};
-use super::{Refusal, Status, StoreError, rules};
+use super::{Refusal, Status, StoreError, rules, view};
 
 /// A part of a run that is put back.
 #[derive(Clone, Debug, PartialEq)]
@@ -264,6 +264,7 @@ fn check(run: &RunKey, loaded: &Loaded) -> Result<(), StoreError> {
         timers,
         queue,
         blocked,
+        views,
     } = loaded;
     rules::check_loaded(loaded)?;
     head.inbox.awaited.check()?;
@@ -288,10 +289,16 @@ fn check(run: &RunKey, loaded: &Loaded) -> Result<(), StoreError> {
     ];
     let finished = head.status.is_finished();
     let purged = head.purged.is_some();
-    let alone = tasks.is_empty() && timers.is_empty() && queue.is_empty() && blocked.is_empty();
+    let alone = tasks.is_empty()
+        && timers.is_empty()
+        && queue.is_empty()
+        && blocked.is_empty()
+        && views.is_empty();
     let problem = if numbers.iter().any(|number| *number > MOST) {
         "a number that no store gives"
     } else if let Some(problem) = stream::problem(&head.streams, MOST) {
+        problem
+    } else if let Some(problem) = view::problem(&head.views, views) {
         problem
     } else if generation == 0 || next_operation == 0 {
         "a number that begins with 0"

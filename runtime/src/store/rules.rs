@@ -12,7 +12,8 @@ use super::contract::{
 };
 use super::inbox::{Awaited, Inbox, told};
 use super::purge::Purged;
-use super::{Refusal, StoreError, stream};
+use super::view::ViewRecord;
+use super::{Refusal, StoreError, stream, view};
 
 /// The largest unit, and the largest row of a queue, in bytes of its record (S15).
 pub const MAX_UNIT_BYTES: usize = 16 << 20;
@@ -73,6 +74,8 @@ pub(super) fn create(existing: Option<&Head>, create: &Create) -> Result<Creatio
         }),
         // Whoever has read some goes on with what is new.
         streams: follows.map_or_else(Vec::new, |head| head.streams.clone()),
+        // Nothing of how the generation before stood is true of this one.
+        views: Vec::new(),
         created: stamp,
         finished: None,
         // Records of the generation before say nothing about the history that begins here.
@@ -111,10 +114,12 @@ pub(super) fn commit(head: Option<&Head>, commit: &Commit) -> Result<Resolved, S
     let Changes {
         units,
         enqueue,
+        views,
         status,
         ..
     } = &commit.changes;
-    if head.status.is_finished() && !(units.is_empty() && enqueue.is_empty() && status.is_none()) {
+    let goes_on = !(units.is_empty() && enqueue.is_empty() && views.is_empty() && status.is_none());
+    if head.status.is_finished() && goes_on {
         return Err(StoreError::Refused(Refusal::Finished { run: run() }));
     }
     advance(&commit.run, head.clone(), &commit.changes)
@@ -146,6 +151,7 @@ fn advance(run: &RunKey, mut head: Head, changes: &Changes) -> Result<Resolved, 
         count(&mut head, unit);
         stream::count_on(run, &mut head.streams, unit)?;
     }
+    view::change(&mut head.views, &changes.views)?;
     let rows = changes
         .enqueue
         .iter()
@@ -304,6 +310,7 @@ pub(super) fn check_loaded(loaded: &Loaded) -> Result<(), StoreError> {
     check_name("the name of the workflow", &loaded.head.workflow)?;
     loaded.tasks.iter().try_for_each(check_task)?;
     loaded.blocked.iter().try_for_each(check_blocked)?;
+    loaded.views.iter().try_for_each(ViewRecord::check)?;
     loaded
         .queue
         .iter()

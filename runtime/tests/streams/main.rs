@@ -1,5 +1,5 @@
-//! Streams through the whole runtime: the cases of acceptance/mailbox.md about the outbox by their numbers, over each
-//! store. What the machine alone shows is shown with it (sdk/tests/machine/emit.rs).
+//! Streams and views through the whole runtime: the cases of acceptance/mailbox.md about the outbox by their numbers,
+//! over each store. What the machine alone shows is shown with it (sdk/tests/machine/emit.rs).
 #![allow(clippy::unwrap_used)]
 
 mod errors;
@@ -8,4 +8,5 @@ mod lost;
 mod read;
 #[path = "../support/mod.rs"]
 mod support;
+mod views;
 mod world;

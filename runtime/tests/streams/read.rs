@@ -162,7 +162,7 @@ async fn o20_reading_changes_nothing_of_a_run_that_is_warm_cold_or_over() {
 }
 
 /// All that a store has of a run: who owns it too, which would be another one had it been claimed.
-fn look(store: &dyn Store, id: &str) -> String {
+pub(crate) fn look(store: &dyn Store, id: &str) -> String {
     let run = key(id);
     let loaded = store.load(&run).unwrap();
     let history = store.history(&run, 1, 1, usize::MAX).unwrap();

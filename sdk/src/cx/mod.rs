@@ -9,6 +9,7 @@ mod record;
 mod spawn;
 mod time;
 mod version;
+mod view;
 
 use std::cell::RefCell;
 use std::fmt;

@@ -1,10 +1,10 @@
-//! What runs give out in their streams, for a test to look at (S28).
+//! What runs give out in their streams and show in their views, for a test to look at (S28).
 
 use super::drive::fail;
 use super::failure::TestFailure;
 use super::run::Run;
 use crate::history::Decision;
-use crate::{Data, Stream, Workflow};
+use crate::{Data, Stream, View, Workflow};
 
 impl<W: Workflow> Run<W> {
     /// The items that the run has given out in a stream, in their order. This lets nothing happen.
@@ -39,6 +39,45 @@ impl<W: Workflow> Run<W> {
     pub fn stream<T: Data>(&self, stream: Stream<T>) -> Vec<T> {
         let decoded = self.items(stream);
         decoded.unwrap_or_else(|failure| fail(&self.shared, failure))
+    }
+
+    /// What a view of the run shows; `None` where the run has not set it. It does not stand in the history. This lets
+    /// nothing happen.
+    ///
+    /// ```
+    /// # use perennial::prelude::*;
+    /// const STATUS: View<String> = View::new("status");
+    ///
+    /// #[workflow]
+    /// async fn order(cx: &Cx) -> Result<(), Error> {
+    ///     cx.set(STATUS, "waits".to_owned());
+    ///     cx.sleep(hours(1)).await?;
+    ///     cx.set(STATUS, "done".to_owned());
+    ///     Ok(())
+    /// }
+    ///
+    /// # fn main() { perennial::testing::test(|t| {
+    /// let run = t.start(order, ());
+    /// t.advance(minutes(1));
+    /// assert_eq!(run.view(STATUS).as_deref(), Some("waits"));
+    /// # assert!(run.result().is_ok());
+    /// # }); }
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// When the value is not of the type of the view ([`TestFailure::Refused`]).
+    #[must_use]
+    #[track_caller]
+    pub fn view<T: Data>(&self, view: View<T>) -> Option<T> {
+        let value = self.shared.borrow().runs[self.index]
+            .views
+            .get(view.name())
+            .cloned();
+        let decoded = T::from_value(&value?).map_err(|error| TestFailure::Refused {
+            reason: format!("view \"{}\": {error}", view.name().escape_debug()),
+        });
+        Some(decoded.unwrap_or_else(|failure| fail(&self.shared, failure)))
     }
 
     fn items<T: Data>(&self, stream: Stream<T>) -> Result<Vec<T>, TestFailure> {

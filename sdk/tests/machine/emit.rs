@@ -85,13 +85,13 @@ fn b15_another_item_of_the_same_stream_does_not_fit() {
 
       event 3
           recorded    emit "notes"  sdk/tests/machine/emit.rs:20:8   begun by artifact first
-          this code   emit "notes"  sdk/tests/machine/emit.rs:69:16  artifact this
+          this code   emit "notes"  sdk/tests/machine/emit.rs:77:16  artifact this
           differs     the value: "one" became "two"
 
       recorded next                    this code asks for
           3 emit "notes"            ≠  emit "notes"    ← changed input
           4 activity step              activity step
-          6 emit "output"              emit
+          6 emit "output"
           7 return of a result
 
     Nothing was changed. The run goes on after any of these:
@@ -152,7 +152,7 @@ fn b15_an_item_of_another_stream_one_more_and_one_less_do_not_fit() {
     ].join("\n"), @"
     run order-42 (flow) is blocked: its history does not fit this program [H201 changed]
     run order-42 (flow) is blocked: its history does not fit this program [H203 inserted]
-    run order-42 (flow) is blocked: its history does not fit this program [H205 reordered]
+    run order-42 (flow) is blocked: its history does not fit this program [H204 removed]
     ");
 }
 

@@ -31,3 +31,4 @@ mod select;
 mod spawn;
 mod timers;
 mod versions;
+mod views;

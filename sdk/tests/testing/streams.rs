@@ -1,4 +1,4 @@
-//! Streams: what a run gives out while it goes on.
+//! Streams and views: what a run gives out while it goes on, and what it shows of itself.
 
 use perennial::prelude::*;
 use perennial::testing::{Snapshot, TestRun};
@@ -59,4 +59,37 @@ fn b18_an_item_of_another_type_fails_the_test() {
         run.result().unwrap();
         let _ = run.stream(OTHER);
     }), @r#"item 1 of stream "output": the value does not decode as `alloc::string::String`: invalid type: integer `1`, expected a string"#);
+}
+
+const STATUS: View<String> = View::new("status");
+
+#[workflow]
+async fn shows(cx: &Cx) -> Result<(), Error> {
+    cx.set(STATUS, "begins".to_owned());
+    charge(cx, 1).await?;
+    cx.sleep(days(1)).await?;
+    cx.set(STATUS, "over".to_owned());
+    Ok(())
+}
+
+#[perennial::test]
+fn a_test_sees_what_a_view_shows_and_the_history_has_nothing_of_it(t: &mut TestRun) {
+    t.mock(charge, Ok);
+    let run = t.start(shows, ());
+    t.advance(hours(1));
+    assert_eq!(run.view(STATUS).as_deref(), Some("begins"));
+    run.result().unwrap();
+    assert_eq!(run.view(STATUS).as_deref(), Some("over"));
+    assert!(!Snapshot::new().text(&run).unwrap().contains("over"));
+}
+
+#[test]
+fn a_view_of_another_type_fails_the_test() {
+    const NUMBER: View<u64> = View::new("status");
+    insta::assert_snapshot!(text_of(|t| {
+        t.mock(charge, Ok);
+        let run = t.start(shows, ());
+        run.result().unwrap();
+        let _ = run.view(NUMBER);
+    }), @r#"view "status": the value does not decode as `u64`: invalid type: string "over", expected u64"#);
 }

@@ -38,6 +38,7 @@ pub fn a_run_is_made_once(factory: Factory<'_>) {
         kept_from: 1,
         inbox: Default::default(),
         streams: Vec::new(),
+        views: Vec::new(),
         migrated_to: None,
     };
     assert_eq!(head, expected);

@@ -4,7 +4,7 @@ use perennial::RunKey;
 use perennial::history::{Channel, Unit};
 
 use super::scene::{Scene, at, completed, key, key_in, no_changes, ok, put, value};
-use super::{inbox, keys, streams};
+use super::{inbox, keys, streams, views};
 use crate::store::{
     AttemptOutcome, AttemptRecord, Awaited, BlockedChange, BlockedRecord, Changes, DueTimer,
     FinishedRun, Keep, KeyRecord, ListQuery, Loaded, Page, ProgramRecord, Remains, StreamItem,
@@ -65,6 +65,8 @@ pub(super) fn make(scene: &Scene) {
             next_operation: Some(9),
             ..no_changes()
         });
+        views::show(&mut run, "status", bytes);
+        views::show(&mut run, "total", 5);
         streams::emit(&mut run, "output", 3..=bytes as u64 / 10 + 3);
         streams::emit(&mut run, "notes", 1..=1);
     }

@@ -37,6 +37,7 @@ mod scene;
 pub mod streams;
 pub mod tasks;
 pub mod timers;
+pub mod views;
 
 use std::sync::Arc;
 
@@ -113,6 +114,8 @@ macro_rules! store_conformance {
                 a_run_that_begins_anew_half_way_through_its_purge_shows_new_items_alone,
                 an_item_that_is_lost_is_noticed, many_and_large_items_are_kept,
                 a_restored_run_has_its_items;
+            views: a_view_shows_the_last_value, a_view_has_bounds,
+                views_stay_until_the_run_begins_anew_or_is_purged, a_restored_run_shows_the_same;
             tasks: a_task_is_put_changed_and_removed, the_last_change_of_a_task_counts,
                 many_tasks_are_kept_whole, a_task_with_a_long_failure_is_kept, a_name_beyond_its_bound_is_refused,
                 attempts_are_told_in_their_order;

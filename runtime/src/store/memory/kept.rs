@@ -18,6 +18,7 @@ use crate::store::program::{self, ProgramRecord};
 use crate::store::purge::{self, FinishedRun, Keep, Progress, Purge, Remains};
 use crate::store::restore::{self, Restoring};
 use crate::store::rules::{self, Resolved};
+use crate::store::view::{ViewChange, ViewRecord};
 use crate::store::{Refusal, StoreError, stream};
 
 #[derive(Default)]
@@ -51,6 +52,7 @@ pub(super) struct Run {
     /// Sends that it knows, by their keys, and the keys by their arrival numbers.
     pub(super) keys: BTreeMap<String, KeyRecord>,
     pub(super) arrivals: BTreeMap<u64, String>,
+    pub(super) views: BTreeMap<String, ViewRecord>,
     /// Where items of streams are: generation and number of the unit, by the number of the first that it has.
     pub(super) items: BTreeMap<(String, u64), (u64, u64)>,
 }
@@ -66,6 +68,7 @@ impl Run {
             blocked: BTreeMap::new(),
             keys: BTreeMap::new(),
             arrivals: BTreeMap::new(),
+            views: BTreeMap::new(),
             items: BTreeMap::new(),
         }
     }
@@ -108,6 +111,14 @@ impl Run {
         )
     }
 
+    /// What its views show, in the order of its head.
+    pub(super) fn shown(&self) -> Vec<ViewRecord> {
+        let names = self.head.views.iter();
+        names
+            .filter_map(|name| self.views.get(name).cloned())
+            .collect()
+    }
+
     fn know_key(&mut self, record: KeyRecord) {
         self.arrivals.insert(record.arrival, record.key.clone());
         self.keys.insert(record.key.clone(), record);
@@ -139,6 +150,7 @@ impl Run {
         take_some(&mut self.keys, &mut left);
         self.arrivals.clear();
         self.items.clear();
+        self.views.clear();
         if !(self.queue.is_empty() && self.blocked.is_empty() && self.keys.is_empty()) {
             return Progress::More;
         }
@@ -247,6 +259,12 @@ impl Kept {
                 run.timers.insert(operation, deadline);
                 self.due.insert(due(deadline));
             }
+        }
+        for change in changes.views {
+            match change {
+                ViewChange::Put(record) => run.views.insert(record.name.clone(), record),
+                ViewChange::Remove(name) => run.views.remove(&name),
+            };
         }
         match changes.blocked {
             Some(BlockedChange::Put(record)) => {
@@ -420,6 +438,8 @@ impl Kept {
         run.queue = loaded.queue.into_iter().map(number).collect();
         let artifact = |record: BlockedRecord| (record.artifact.clone(), record);
         run.blocked = loaded.blocked.into_iter().map(artifact).collect();
+        let name = |record: ViewRecord| (record.name.clone(), record);
+        run.views = loaded.views.into_iter().map(name).collect();
         self.runs.insert(key, run);
         Ok(())
     }

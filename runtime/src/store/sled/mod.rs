@@ -62,6 +62,7 @@ mod tally;
 mod tamper;
 mod value;
 mod verify;
+mod views;
 mod writer;
 
 use std::fmt;
@@ -97,6 +98,7 @@ use super::program::ProgramRecord;
 use super::purge::{FinishedRun, Progress, Purge, Remains};
 use super::restore::Restore;
 use super::stream::StreamItem;
+use super::view::ViewRecord;
 use crate::profile::{self, Profile};
 use queue::Line;
 use writer::{Shared, Write};
@@ -417,6 +419,19 @@ impl Store for SledStore {
                 return Ok(found);
             }
         }
+    }
+
+    fn view(&self, run: &RunKey, name: &str) -> Result<Option<ViewRecord>, StoreError> {
+        self.shared.overlay.read(|view| views::one(view, run, name))
+    }
+
+    fn views(&self, run: &RunKey) -> Result<Vec<ViewRecord>, StoreError> {
+        self.shared
+            .overlay
+            .read(|view| match read::head(view, run)? {
+                Some(head) => views::all(view, run, &head),
+                None => Ok(Vec::new()),
+            })
     }
 
     fn stream(

@@ -116,6 +116,7 @@ impl Slice {
     ) -> Result<(), StoreError> {
         self.take_things(effects, record, Kind::Row, run)?;
         self.take_things(effects, record, Kind::Timer, run)?;
+        self.take(effects, keys::VIEW, run)?;
         self.take(effects, keys::BLOCKED, run)
     }
 

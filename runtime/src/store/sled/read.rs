@@ -14,7 +14,7 @@ use super::records::{
     read_blocked, read_number, read_row, read_task,
 };
 use super::run::{Kind, RUN_VERSION, RunRecord, read_head};
-use super::value;
+use super::{value, views};
 use crate::store::blocked::BlockedRecord;
 use crate::store::contract::{AttemptRecord, DueTimer, Head, ListQuery, Loaded, Page};
 use crate::store::purge::{FinishedRun, Remains};
@@ -148,6 +148,7 @@ pub(super) fn load(view: &View<'_>, run: &RunKey) -> Result<Option<Loaded>, Stor
         } else {
             Vec::new()
         },
+        views: views::readable(view, run, &record.head)?,
         head: record.head,
     }))
 }

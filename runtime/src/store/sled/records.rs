@@ -12,7 +12,7 @@ use super::value::content;
 use crate::store::restore::Restoring;
 use crate::store::{
     AttemptOutcome, AttemptRecord, BlockedRecord, KeyRecord, Owner, ProgramRecord, Queued,
-    StreamRange, Task,
+    StreamRange, Task, ViewRecord,
 };
 
 pub(super) const TASK_VERSION: u8 = 1;
@@ -25,6 +25,7 @@ pub(super) const UNIT_VALUE_VERSION: u8 = 1;
 pub(super) const RESTORING_VERSION: u8 = 1;
 pub(super) const SEND_VERSION: u8 = 1;
 pub(super) const ITEM_VERSION: u8 = 1;
+pub(super) const VIEW_VERSION: u8 = 1;
 /// Of records whose content is one number: the end of a generation, the last owner, what the index of runs
 /// with something to do says, a timer in the order of deadlines, a run in the order of ends.
 pub(super) const NUMBER_VERSION: u8 = 1;
@@ -383,6 +384,42 @@ pub(super) fn read_stream(content: Content<'_>) -> Read<StreamRange> {
     })
 }
 
+pub(super) fn view_content(record: &ViewRecord) -> Vec<u8> {
+    content(|f| {
+        f.text(1, &record.name);
+        f.text(2, record.value.as_json());
+        f.text(3, &record.data);
+        f.text(4, &record.artifact);
+        f.number(5, record.at.as_millis());
+        f.number(6, record.event);
+    })
+}
+
+pub(super) fn read_view(bytes: &[u8]) -> Read<ViewRecord> {
+    let mut fields = Fields::new(bytes);
+    let (mut name, mut value, mut data) = (None, None, None);
+    let (mut artifact, mut at, mut event) = (None, None, None);
+    while let Some((field, content)) = fields.next_field()? {
+        match field {
+            1 => name = Some(content.text("name")?.to_owned()),
+            2 => value = Some(read_value(content, "value")?),
+            3 => data = Some(content.text("type")?.to_owned()),
+            4 => artifact = Some(content.text("artifact")?.to_owned()),
+            5 => at = Some(stamp(content, "at")?),
+            6 => event = Some(content.number("event")?),
+            _ => {}
+        }
+    }
+    Ok(ViewRecord {
+        name: missing("name", name)?,
+        value: missing("value", value)?,
+        data: missing("type", data)?,
+        artifact: missing("artifact", artifact)?,
+        at: missing("at", at)?,
+        event: missing("event", event)?,
+    })
+}
+
 pub(super) fn program_content(program: &ProgramRecord) -> Vec<u8> {
     content(|f| {
         f.text(1, &program.artifact);
@@ -573,6 +610,16 @@ mod tests {
         assert_eq!(read_send_order(&order).unwrap(), [5; 32]);
 
         assert_eq!(read_item(&item_content(2, 300)).unwrap(), (2, 300));
+
+        let view = ViewRecord {
+            name: "status".into(),
+            value: Value::encode("waits").unwrap(),
+            data: "String".into(),
+            artifact: "shop".into(),
+            at: Timestamp::from_millis(9),
+            event: 4,
+        };
+        assert_eq!(read_view(&view_content(&view)).unwrap(), view);
 
         let row = Queued {
             arrival: 4,

@@ -11,7 +11,7 @@ use super::records::{
 };
 use super::run::{RUN_VERSION, RunRecord};
 use super::writer::{Drain, Resolution, Writer};
-use super::{sends, streams, value};
+use super::{sends, streams, value, views};
 use crate::store::blocked::BlockedChange;
 use crate::store::contract::{Changes, Commit, Create, Created, Deliver, Head, Owner};
 use crate::store::inbox::{self, Delivered, Delivery, told};
@@ -245,6 +245,13 @@ pub(super) fn change(
         head_before.as_ref(),
         generation,
         changes.blocked.as_ref(),
+    )?;
+    views::change(
+        effects,
+        run,
+        head_before.as_ref(),
+        generation,
+        &changes.views,
     )?;
     change_work(effects, run, work_before, record.work());
     change_place(effects, run, head_before.as_ref(), Some(&record.head));

@@ -13,7 +13,7 @@ use super::records::{
 use super::resolve::{change_place, change_work};
 use super::run::RunRecord;
 use super::writer::{Drain, Resolution, Writer};
-use super::{sends, streams, value};
+use super::{sends, streams, value, views};
 use crate::store::contract::{AttemptRecord, Loaded, TaskChange, TimerChange};
 use crate::store::inbox::KeyRecord;
 use crate::store::purge::Progress;
@@ -217,6 +217,7 @@ fn put_run(
         timers,
         queue,
         blocked,
+        views,
     } = loaded;
     let mut record = RunRecord::new(head.clone());
     for row in queue {
@@ -234,6 +235,7 @@ fn put_run(
         let key = keys::blocked(run, &one.artifact);
         effects.put(key, BLOCKED_VERSION, &blocked_content(one));
     }
+    views::put(effects, run, views);
     change_work(effects, run, None, record.work());
     change_place(effects, run, None, Some(head));
     record.write(effects, run);

@@ -85,6 +85,7 @@ const KINDS: &[u8] = &[
     keys::SEND,
     keys::SEND_ORDER,
     keys::ITEM,
+    keys::VIEW,
     keys::RESTORING,
     keys::PROGRAM,
     keys::CHUNK,

@@ -9,7 +9,7 @@ use super::keys::{self, Key};
 use super::overlay::View;
 use super::problem::damaged;
 use super::run::RunRecord;
-use super::{SledStore, check, indexes, sends, streams};
+use super::{SledStore, check, indexes, sends, streams, views};
 use crate::store::{Head, Store as _, StoreError};
 
 impl SledStore {
@@ -74,6 +74,11 @@ impl SledStore {
             Err(error @ (StoreError::Closed { .. } | StoreError::Io { .. })) => return Err(error),
             Err(error) => report.note(error),
             Ok(()) => {}
+        }
+        match self.views(run) {
+            Ok(views) => report.views += views.len() as u64,
+            Err(error @ (StoreError::Closed { .. } | StoreError::Io { .. })) => return Err(error),
+            Err(error) => report.note(error),
         }
         self.verify_keys(run, &head, report)?;
         self.verify_streams(run, &head, report)?;
@@ -186,9 +191,10 @@ fn belongs(
     indexes::belongs(view, key)?;
     sends::belongs(view, key, stored)?;
     streams::belongs(view, key, stored)?;
+    views::belongs(view, key)?;
     if !matches!(
         key.first(),
-        Some(&(keys::UNIT | keys::SEND | keys::SEND_ORDER | keys::ITEM))
+        Some(&(keys::UNIT | keys::SEND | keys::SEND_ORDER | keys::ITEM | keys::VIEW))
     ) {
         return Ok(());
     }
@@ -230,6 +236,8 @@ pub struct Report {
     pub keys: u64,
     /// How many items the streams of the runs have.
     pub items: u64,
+    /// How many views the runs have.
+    pub views: u64,
     /// How many programs the store has had, as far as it has kept them.
     pub programs: u64,
     /// How many records there are of all kinds.

@@ -14,6 +14,7 @@ use crate::store::sled::records::{
 };
 use crate::store::sled::run::{Kind, RUN_VERSION, RunRecord};
 use crate::store::sled::value;
+use crate::store::sled::views;
 use crate::store::{AttemptRecord, Head, KeyRecord, Loaded, StoreError, stream};
 
 /// An error without what there is to do about it: that is being done.
@@ -176,7 +177,15 @@ impl Found {
             }
             blocked.sort_by(|one, other| one.artifact.cmp(&other.artifact));
         }
+        let mut views = Vec::new();
+        for name in &record.head.views {
+            match views::record(view, run, name) {
+                Ok(record) => views.push(record),
+                Err(error) => self.lost.push(text(&error)),
+            }
+        }
         self.beside = Some(Loaded {
+            views,
             tasks,
             timers,
             queue,

@@ -55,7 +55,8 @@ fn run_of(key: &[u8]) -> Option<RunKey> {
         | keys::BLOCKED
         | keys::SEND
         | keys::SEND_ORDER
-        | keys::ITEM => keys::run_and_rest(key).map(|(run, _)| run),
+        | keys::ITEM
+        | keys::VIEW => keys::run_and_rest(key).map(|(run, _)| run),
         _ => None,
     }
 }
@@ -115,6 +116,7 @@ impl Found {
         };
         self.count_keys(&mut beside.head);
         self.count_items(&mut beside.head);
+        beside.head.views = beside.views.iter().map(|view| view.name.clone()).collect();
         out.head(run, &beside.head)?;
         self.write_keys(run, out)?;
         out.beside(run, &beside)?;
