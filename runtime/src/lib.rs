@@ -35,8 +35,8 @@ pub use clock::{Clock, SystemClock};
 pub use engine::Reuse;
 pub use error::{Drained, PurgeError, ReadError, RunError, StartError, Unavailable, UnblockError};
 pub use manifest::{
-    ActivityManifest, Manifest, PassedMarker, ReceiveManifest, SupportedMarker, TypeManifest,
-    TypeManifests, WorkflowManifest,
+    ActivityManifest, Manifest, PassedMarker, PublishManifest, ReceiveManifest, SupportedMarker,
+    TypeManifest, TypeManifests, WorkflowManifest,
 };
 pub use migrate::MigrateError;
 pub use profile::Profile;

@@ -59,6 +59,7 @@ mod migration;
 mod outcome;
 pub mod prelude;
 mod prose;
+mod publishes;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod time;
@@ -90,6 +91,7 @@ pub use outcome::{ActivityError, Cancelled, Effect, Never, Outcome, Spent};
 #[cfg(feature = "testing")]
 pub use perennial_macros::test;
 pub use perennial_macros::{activity, allow_nondeterminism, durable, migration, workflow};
+pub use publishes::{Publication, Publishes};
 pub use time::{Timestamp, days, hours, millis, minutes, seconds};
 pub use types::{DataType, DataTypes};
 pub use workflow::{
@@ -156,6 +158,11 @@ pub mod __private {
     /// What finds out which message or signal a constant is.
     pub mod listened {
         pub use crate::listens::{Known, Listened, Typed, Unknown};
+    }
+
+    /// The same for a stream or a view.
+    pub mod published {
+        pub use crate::publishes::{Known, Published, Typed, Unknown};
     }
 
     /// The arm that `match cx.version(..)` has besides those of the supported versions: the call gives no other.
