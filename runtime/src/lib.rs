@@ -29,7 +29,7 @@ pub use builder::{Builder, IntoStore, StartupError, StoreSource};
 pub use client::{
     BlockedCount, Client, Item, Items, List, ListMessages, MessageInfo, MessagePage, MessageState,
     Receipt, RunHandle, RunHistory, RunInfo, RunPage, RunState, SendError, SendMessage, Start,
-    StreamError, Unblocked, ViewError, Viewed, Watch, generate_run_id,
+    StreamError, Unblocked, UndecodableView, ViewError, Viewed, Watch, generate_run_id,
 };
 pub use clock::{Clock, SystemClock};
 pub use engine::Reuse;

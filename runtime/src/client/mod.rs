@@ -35,7 +35,7 @@ pub use start::{Start, generate_run_id};
 pub use stream::{Item, Items};
 pub use stream_error::StreamError;
 pub use unblock::Unblocked;
-pub use view::{ViewError, Viewed, Watch};
+pub use view::{UndecodableView, ViewError, Viewed, Watch};
 
 use crate::engine::{Reuse, Shared};
 use crate::error::{PurgeError, ReadError, StartError, Unavailable, UnblockError};

@@ -35,39 +35,48 @@ pub enum ViewError {
     /// The run is not there, was purged, or the store could not be read.
     Read(ReadError),
     /// The value is not of the type that it is read as.
-    Undecodable {
-        /// The run.
-        run: RunKey,
-        /// The name of the view.
-        view: String,
-        /// The type that it was published as, as the compiler of that program called it.
-        published_as: String,
-        /// The program that has published it.
-        artifact: String,
-        /// What does not fit.
-        error: DecodeError,
-    },
+    Undecodable(Box<UndecodableView>),
+}
+
+/// A value that is not of the type that it is read as.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct UndecodableView {
+    /// The run.
+    pub run: RunKey,
+    /// The name of the view.
+    pub view: String,
+    /// The type that it was published as, as the compiler of that program called it.
+    pub published_as: String,
+    /// The program that has published it.
+    pub artifact: String,
+    /// What does not fit.
+    pub error: DecodeError,
 }
 
 impl fmt::Display for ViewError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Read(error) => error.fmt(f),
-            Self::Undecodable {
-                run,
-                view,
-                published_as,
-                artifact,
-                error,
-            } => write!(
-                f,
-                "view \"{}\" of run {run} is not of the type that it is read as: {error}; {} has published it as \
-                 `{published_as}`\n\n\
-                 help: read it as that program does, or as JSON, with `client.view_json(..)`; the program that goes on \
-                 with the run publishes it again as its own type",
-                view.escape_debug(),
-                artifact.escape_debug()
-            ),
+            Self::Undecodable(undecodable) => {
+                let UndecodableView {
+                    run,
+                    view,
+                    published_as,
+                    artifact,
+                    error,
+                } = &**undecodable;
+                write!(
+                    f,
+                    "view \"{}\" of run {run} is not of the type that it is read as: {error}; {} has published it \
+                     as `{}`\n\n\
+                     help: read it as that program does, or as JSON, with `client.view_json(..)`; the program that goes \
+                     on with the run publishes it again as its own type",
+                    view.escape_debug(),
+                    artifact.escape_debug(),
+                    published_as.escape_debug()
+                )
+            }
         }
     }
 }
@@ -140,13 +149,13 @@ fn decoded<T>(
             artifact,
             stale,
         }),
-        Err(error) => Err(ViewError::Undecodable {
+        Err(error) => Err(ViewError::Undecodable(Box::new(UndecodableView {
             run: run.clone(),
             view: name,
             published_as: data,
             artifact,
             error,
-        }),
+        }))),
     }
 }
 
