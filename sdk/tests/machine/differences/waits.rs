@@ -149,4 +149,4 @@ change! { an_item_of_another_stream,
 
 change! { an_item_after_what_was_before_it,
 |cx| { cx.emit(OUTPUT, 1); charge(cx, 1).await?; Ok(ship(cx, 2).await?) }
-=> { charge(cx, 1).await?; cx.emit(OUTPUT, 1); Ok(ship(cx, 2).await?) }, @r#"H205 reordered at 2: emit "output" / activity charge"# }
+=> { charge(cx, 1).await?; cx.emit(OUTPUT, 1); Ok(ship(cx, 2).await?) }, @r#"H204 removed at 2: emit "output" / activity charge"# }
