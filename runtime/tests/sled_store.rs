@@ -14,6 +14,8 @@ mod inbox;
 mod process;
 #[path = "sled_store/purge.rs"]
 mod purge;
+#[path = "sled_store/slots.rs"]
+mod slots;
 #[path = "sled_store/streams.rs"]
 mod streams;
 #[path = "sled_store/views.rs"]

@@ -60,6 +60,7 @@ mod outcome;
 pub mod prelude;
 mod prose;
 mod publishes;
+mod sent;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod time;
@@ -77,7 +78,9 @@ pub use blocked::{Blocked, NotDurable, Panicked, Runaway, Unstorable};
 pub use channel::{
     MAX_CHANNEL_NAME, MAX_STREAMS, MAX_VIEWS, Message, Signal, Stream, View, is_channel_name,
 };
-pub use cx::{Cx, Draw, MAX_SLEEP, Receive, ReceiveError, ReceiveTimeout, Sleep, SleepError};
+pub use cx::{
+    Cx, Draw, MAX_SLEEP, Receive, ReceiveError, ReceiveTimeout, Sending, Sleep, SleepError,
+};
 pub use durable::{BoxDurable, Durable, Durably, JoinSet, Task, join_all};
 pub use error::Error;
 pub use ids::{IdProblem, InvalidId, MAX_ID_LENGTH, Namespace, OperationId, RunId, RunKey};
@@ -92,6 +95,7 @@ pub use outcome::{ActivityError, Cancelled, Effect, Never, Outcome, Spent};
 pub use perennial_macros::test;
 pub use perennial_macros::{activity, allow_nondeterminism, durable, migration, workflow};
 pub use publishes::{Publication, Publishes};
+pub use sent::{Receipt, RunEnd, SendFailure};
 pub use time::{Timestamp, days, hours, millis, minutes, seconds};
 pub use types::{DataType, DataTypes};
 pub use workflow::{

@@ -4,11 +4,11 @@
 
 use perennial::history::{
     ActivityFailure, CallSite, Channel, Decision, Migrated, Observation, OpenOperation,
-    RecordSource, Render, Started, StreamEnd, Told, UNIT_VERSION, Unit, decode_unit, encode_unit,
-    render,
+    RecordSource, Render, SlotResult, Started, StreamEnd, Told, UNIT_VERSION, Unit, decode_unit,
+    encode_unit, render,
 };
 use perennial::value::Value;
-use perennial::{Namespace, RunId, Timestamp};
+use perennial::{Namespace, Receipt, RunEnd, RunId, SendFailure, Timestamp};
 use proptest::prelude::*;
 
 #[path = "fuzz_history/input.rs"]
@@ -122,6 +122,8 @@ fn observations() -> impl Strategy<Value = Observation> {
         any::<u64>().prop_map(|operation| Observation::TimerFired { operation }),
         told().prop_map(Observation::MessageArrived),
         told().prop_map(Observation::SignalArrived),
+        (any::<u64>(), slots())
+            .prop_map(|(operation, result)| Observation::SlotFilled { operation, result }),
     ]
 }
 
@@ -133,6 +135,46 @@ fn told() -> impl Strategy<Value = Told> {
         payload,
         key,
     })
+}
+
+fn runs() -> impl Strategy<Value = RunId> {
+    "[a-z0-9._-]{1,9}".prop_map(|id| RunId::new(id).unwrap())
+}
+
+fn slots() -> impl Strategy<Value = SlotResult> {
+    let end = prop_oneof![
+        Just(RunEnd::Completed),
+        Just(RunEnd::Failed),
+        runs().prop_map(|to| RunEnd::Migrated { to }),
+    ];
+    let failure = prop_oneof![
+        runs().prop_map(|run| SendFailure::RunNotFound { run }),
+        (runs(), end, any::<u64>()).prop_map(|(run, end, finished)| SendFailure::RunFinished {
+            run,
+            end,
+            finished: Timestamp::from_millis(finished),
+        }),
+        (runs(), any::<u64>()).prop_map(|(run, limit)| SendFailure::InboxFull { run, limit }),
+        (runs(), ".{0,9}", ".{0,9}").prop_map(|(run, workflow, name)| {
+            SendFailure::NoSuchMessage {
+                run,
+                workflow,
+                name,
+            }
+        }),
+        runs().prop_map(|run| SendFailure::Conflict { run }),
+        (runs(), ".{0,20}").prop_map(|(run, problem)| SendFailure::Unreadable { run, problem }),
+        any::<(u64, u64)>().prop_map(|(size, limit)| SendFailure::TooLarge { size, limit }),
+    ];
+    let receipt = (any::<(u64, u64)>(), any::<bool>());
+    prop_oneof![
+        receipt.prop_map(|((number, at), duplicate)| SlotResult::Sent(Receipt {
+            number,
+            at: Timestamp::from_millis(at),
+            duplicate,
+        })),
+        failure.prop_map(SlotResult::NotSent),
+    ]
 }
 
 fn channels() -> impl Strategy<Value = Channel> {
@@ -198,6 +240,16 @@ fn decisions() -> impl Strategy<Value = Decision> {
                 channel,
                 number,
                 invalid,
+            }
+        ),
+        (any::<u64>(), runs(), channels(), ".{0,9}", json(), sites()).prop_map(
+            |(operation, run, channel, name, payload, site)| Decision::SendRequested {
+                operation,
+                run,
+                channel,
+                name: name.into(),
+                payload,
+                site,
             }
         ),
         any::<u64>().prop_map(|operation| Decision::Dropped { operation }),

@@ -1,17 +1,17 @@
 //! Lists of what a run was sent.
 
-use std::collections::BTreeMap;
+use std::collections::VecDeque;
 use std::sync::Arc;
 
-use perennial::history::{Channel, Decision, Observation, Told};
+use perennial::history::{Channel, Decision, Observation, Told, Unit};
 use perennial::value::Value;
 use perennial::{RunKey, Timestamp};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::read;
 use crate::engine::Shared;
 use crate::error::ReadError;
-use crate::store::{Head, Loaded, StoreError};
+use crate::store::{Head, Loaded, Store, StoreError};
 
 /// A list of a run's messages, to be narrowed and then asked for page by page. See
 /// [`Client::list_messages`](super::Client::list_messages).
@@ -20,14 +20,20 @@ use crate::store::{Head, Loaded, StoreError};
 pub struct ListMessages {
     shared: Arc<Shared>,
     run: RunKey,
-    after: Option<u64>,
-    before: Option<u64>,
-    limit: usize,
-    named: Option<String>,
+    filter: MessageFilter,
+}
+
+/// Which messages of a run.
+#[derive(Clone, Debug)]
+pub(crate) struct MessageFilter {
+    pub(crate) after: Option<u64>,
+    pub(crate) before: Option<u64>,
+    pub(crate) limit: usize,
+    pub(crate) named: Option<String>,
 }
 
 /// A page of messages.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct MessagePage {
     /// The messages, in the order in which they came.
@@ -38,7 +44,7 @@ pub struct MessagePage {
 }
 
 /// A message that a run was sent.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct MessageInfo {
     /// Its number in the run: [`Receipt::number`](super::Receipt::number).
@@ -56,7 +62,7 @@ pub struct MessageInfo {
 }
 
 /// What has become of a message.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum MessageState {
@@ -87,39 +93,43 @@ impl ListMessages {
         Self {
             shared,
             run,
-            after: None,
-            before: None,
-            limit: PAGE,
-            named: None,
+            filter: MessageFilter {
+                after: None,
+                before: None,
+                limit: PAGE,
+                named: None,
+            },
         }
     }
 
     /// Only messages with greater numbers: the next ones after a page that ended with this number.
     pub fn after(mut self, number: u64) -> Self {
-        self.after = Some(number);
+        self.filter.after = Some(number);
         self
     }
 
     /// Only messages with smaller numbers, the last of them: those before a page that began with this number.
     pub fn before(mut self, number: u64) -> Self {
-        self.before = Some(number);
+        self.filter.before = Some(number);
         self
     }
 
     /// At most so many messages a page: 1 to 10,000. Default: 100.
     pub fn limit(mut self, limit: usize) -> Self {
-        self.limit = limit.clamp(1, MOST);
+        self.filter.limit = limit.clamp(1, MOST);
         self
     }
 
     /// Only messages of this name.
     pub fn named(mut self, name: impl Into<String>) -> Self {
-        self.named = Some(name.into());
+        self.filter.named = Some(name.into());
         self
     }
 
-    /// Reads the page, of the run's last generation. What comes meanwhile does not shift the others. It takes a look
-    /// at the whole history of the generation.
+    /// Reads the page, of the run's last generation. What comes meanwhile does not shift the others.
+    ///
+    /// No more than a page is held in memory. The generation's history is read from its beginning: to where all of the
+    /// page have been taken, if there are later ones, and else to its end.
     ///
     /// # Errors
     ///
@@ -129,110 +139,165 @@ impl ListMessages {
         let Self {
             shared,
             run,
-            after,
-            before,
-            limit,
-            named,
+            filter,
         } = self.clone();
-        if after.is_some() && before.is_some() {
-            return Err(ReadError::BothDirections);
-        }
-        read(&shared, move |shared| {
-            let all = messages(shared, &run)?;
-            let wanted = all
-                .into_values()
-                .filter(|message| named.as_ref().is_none_or(|name| *name == message.name))
-                .filter(|message| after.is_none_or(|after| message.number > after))
-                .filter(|message| before.is_none_or(|before| message.number < before));
-            let mut messages: Vec<_> = wanted.collect();
-            let more = messages.len() > limit;
-            if before.is_some() {
-                messages.drain(..messages.len().saturating_sub(limit));
-            } else {
-                messages.truncate(limit);
-            }
-            Ok(MessagePage { messages, more })
-        })
-        .await
+        read(&shared, move |shared| page(&*shared.store, &run, &filter)).await
     }
 }
 
-/// The messages of a run's last generation, by their numbers.
-pub(super) fn messages(
-    shared: &Shared,
+/// A page of a run's messages.
+pub(crate) fn page(
+    store: &dyn Store,
     run: &RunKey,
-) -> Result<BTreeMap<u64, MessageInfo>, ReadError> {
-    let Some(Loaded { head, queue, .. }) = shared.store.load(run)? else {
-        return Err(ReadError::NotFound { run: run.clone() });
-    };
-    if let Some(purged) = head.purged {
-        let (run, at) = (run.clone(), purged.at);
-        return Err(ReadError::Purged { run, at });
+    filter: &MessageFilter,
+) -> Result<MessagePage, ReadError> {
+    if filter.after.is_some() && filter.before.is_some() {
+        return Err(ReadError::BothDirections);
     }
-    let untaken = if head.status.is_finished() {
-        MessageState::Unread
-    } else {
-        MessageState::Pending
+    let mut page = Page {
+        after: filter.after.unwrap_or(0),
+        before: filter.before,
+        limit: filter.limit,
+        named: filter.named.clone(),
+        ..Page::default()
     };
-    let mut found = BTreeMap::new();
-    let mut put = |told: Told, at: Timestamp| {
-        let message = MessageInfo {
+    page.read(store, run)?;
+    Ok(MessagePage {
+        messages: page.messages.into(),
+        more: page.more,
+    })
+}
+
+/// The first messages of a run's last generation, so many.
+pub(super) fn first(
+    store: &dyn Store,
+    run: &RunKey,
+    count: usize,
+) -> Result<Vec<MessageInfo>, ReadError> {
+    let mut page = Page {
+        limit: count,
+        ..Page::default()
+    };
+    page.read(store, run)?;
+    Ok(page.messages.into())
+}
+
+/// What is on a page, as far as it was read.
+#[derive(Default)]
+struct Page {
+    after: u64,
+    before: Option<u64>,
+    limit: usize,
+    named: Option<String>,
+    /// In the order of their numbers: a run is told of them in that order, and those in its queue come after those.
+    messages: VecDeque<MessageInfo>,
+    /// How many of them no wait has taken.
+    pending: usize,
+    more: bool,
+}
+
+impl Page {
+    fn read(&mut self, store: &dyn Store, run: &RunKey) -> Result<(), ReadError> {
+        let Some(Loaded { head, queue, .. }) = store.load(run)? else {
+            return Err(ReadError::NotFound { run: run.clone() });
+        };
+        if let Some(purged) = head.purged {
+            let (run, at) = (run.clone(), purged.at);
+            return Err(ReadError::Purged { run, at });
+        }
+        each_unit(store, run, &head, |unit| {
+            if let Observation::MessageArrived(told) = unit.observation {
+                self.put(told, unit.at);
+            }
+            for (event, decision) in (unit.number + 1..).zip(unit.decisions) {
+                self.take(event, unit.at, decision);
+            }
+            !self.is_told()
+        })?;
+        for row in queue {
+            if let Observation::MessageArrived(told) = row.observation {
+                self.put(told, row.at);
+            }
+        }
+        if head.status.is_finished() {
+            let left = self.messages.iter_mut();
+            left.filter(|message| message.state == MessageState::Pending)
+                .for_each(|message| message.state = MessageState::Unread);
+        }
+        Ok(())
+    }
+
+    /// Whether nothing that follows changes it.
+    fn is_told(&self) -> bool {
+        self.before.is_none() && self.more && self.pending == 0
+    }
+
+    fn put(&mut self, told: Told, at: Timestamp) {
+        let is_there = told.number > self.after
+            && self.before.is_none_or(|before| told.number < before)
+            && self.named.as_ref().is_none_or(|name| *name == told.name);
+        if !is_there {
+            return;
+        }
+        if self.messages.len() == self.limit {
+            self.more = true;
+            // Those before a number are the last of them.
+            if self.before.is_none() {
+                return;
+            }
+            let gone = self.messages.pop_front();
+            let was_pending = gone.is_some_and(|gone| gone.state == MessageState::Pending);
+            self.pending -= usize::from(was_pending);
+        }
+        self.pending += 1;
+        self.messages.push_back(MessageInfo {
             number: told.number,
             name: told.name,
             payload: told.payload,
             key: told.key,
             at,
-            state: untaken.clone(),
+            state: MessageState::Pending,
+        });
+    }
+
+    fn take(&mut self, event: u64, at: Timestamp, decision: Decision) {
+        let Decision::Received {
+            operation,
+            channel: Channel::Message,
+            number,
+            invalid,
+        } = decision
+        else {
+            return;
         };
-        found.insert(message.number, message);
-    };
-    for row in queue {
-        if let Observation::MessageArrived(told) = row.observation {
-            put(told, row.at);
-        }
-    }
-    let mut taken = Vec::new();
-    each_unit(shared, run, &head, |unit| {
-        if let Observation::MessageArrived(told) = unit.observation {
-            put(told, unit.at);
-        }
-        for (event, decision) in (unit.number + 1..).zip(unit.decisions) {
-            if let Decision::Received {
+        let place = self
+            .messages
+            .binary_search_by_key(&number, |message| message.number);
+        if let Ok(place) = place {
+            let message = &mut self.messages[place];
+            self.pending -= usize::from(message.state == MessageState::Pending);
+            message.state = MessageState::Consumed {
                 operation,
-                channel: Channel::Message,
-                number,
+                event,
+                at,
                 invalid,
-            } = decision
-            {
-                let state = MessageState::Consumed {
-                    operation,
-                    event,
-                    at: unit.at,
-                    invalid,
-                };
-                taken.push((number, state));
-            }
-        }
-    })?;
-    for (number, state) in taken {
-        if let Some(message) = found.get_mut(&number) {
-            message.state = state;
+            };
         }
     }
-    Ok(found)
 }
 
-/// The units of a generation up to the event that its head names, one page in memory at a time.
+/// The units of a generation up to the event that its head names, one page in memory at a time, for as long as more
+/// are wanted.
 fn each_unit(
-    shared: &Shared,
+    store: &dyn Store,
     run: &RunKey,
     head: &Head,
-    mut each: impl FnMut(perennial::history::Unit),
+    mut each: impl FnMut(Unit) -> bool,
 ) -> Result<(), StoreError> {
     const PAGE: usize = 1_000;
     let mut next = 1;
     while next <= head.sequence {
-        let page = shared.store.history(run, head.generation, next, PAGE)?;
+        let page = store.history(run, head.generation, next, PAGE)?;
         let Some(last) = page.last() else {
             return Err(StoreError::Gap {
                 run: run.clone(),
@@ -241,9 +306,11 @@ fn each_unit(
             });
         };
         next = last.last() + 1;
-        page.into_iter()
-            .take_while(|unit| unit.number <= head.sequence)
-            .for_each(&mut each);
+        for unit in page {
+            if unit.number > head.sequence || !each(unit) {
+                return Ok(());
+            }
+        }
     }
     Ok(())
 }

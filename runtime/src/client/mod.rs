@@ -23,13 +23,14 @@ use perennial::{
     Data, InvalidId, Message, Namespace, RunId, RunKey, Signal, Stream, Timestamp, View, Workflow,
     WorkflowFn,
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 pub use count::BlockedCount;
 pub use list::{List, RunPage};
 pub use messages::{ListMessages, MessageInfo, MessagePage, MessageState};
+pub use perennial::Receipt;
 pub use run::RunHandle;
-pub use send::{Receipt, SendMessage};
+pub use send::SendMessage;
 pub use send_error::SendError;
 pub use start::{Start, generate_run_id};
 pub use stream::{Item, Items};
@@ -37,11 +38,16 @@ pub use stream_error::StreamError;
 pub use unblock::Unblocked;
 pub use view::{UndecodableView, ViewError, Viewed, Watch};
 
+pub(crate) use list::{after as cursor, limit as page_limit, page as list_page};
+pub(crate) use messages::{MessageFilter, page as message_page};
+#[cfg(unix)]
+pub(crate) use send::send;
+
 use crate::engine::{Reuse, Shared};
 use crate::error::{PurgeError, ReadError, StartError, Unavailable, UnblockError};
 use crate::store::{
-    AttemptRecord, BlockedRecord, Head, Loaded, ProgramRecord, Status, StoreError, StreamRange,
-    ViewRecord,
+    AttemptRecord, BlockedRecord, Head, Loaded, ProgramRecord, Purged, Status, Store, StoreError,
+    StreamRange, ViewRecord,
 };
 
 /// Starts runs and asks about them.
@@ -362,7 +368,7 @@ impl Client {
 }
 
 /// How a run stands.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RunInfo {
     /// The run.
@@ -386,7 +392,7 @@ pub struct RunInfo {
 }
 
 /// How a run stands.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum RunState {
@@ -406,7 +412,7 @@ pub enum RunState {
 }
 
 impl RunInfo {
-    fn new(run: RunKey, head: Head, errors: Vec<BlockedRecord>) -> Self {
+    pub(crate) fn new(run: RunKey, head: Head, errors: Vec<BlockedRecord>) -> Self {
         let state = match head.status {
             Status::Completed => RunState::Completed,
             Status::Failed => RunState::Failed,
@@ -468,16 +474,24 @@ async fn status(shared: &Arc<Shared>, run: RunKey) -> Result<RunInfo, ReadError>
     Ok(RunInfo::new(run, loaded.head, loaded.blocked))
 }
 
+/// The head of a run whose history is kept.
+pub(crate) fn kept_head(store: &dyn Store, run: &RunKey) -> Result<Head, ReadError> {
+    let Some(head) = store.head(run)? else {
+        return Err(ReadError::NotFound { run: run.clone() });
+    };
+    match head.purged {
+        Some(Purged { at, .. }) => Err(ReadError::Purged {
+            run: run.clone(),
+            at,
+        }),
+        None => Ok(head),
+    }
+}
+
 async fn history(shared: &Arc<Shared>, run: RunKey) -> Result<RunHistory, ReadError> {
     const PAGE: usize = 1_000;
     read(shared, move |shared| {
-        let Some(head) = shared.store.head(&run)? else {
-            return Err(ReadError::NotFound { run });
-        };
-        if let Some(purged) = head.purged {
-            let at = purged.at;
-            return Err(ReadError::Purged { run, at });
-        }
+        let head = kept_head(&*shared.store, &run)?;
         let mut units = Vec::new();
         let mut next = 1;
         while next <= head.sequence {

@@ -26,6 +26,7 @@ mod restore;
 mod rules;
 pub(crate) mod runs;
 pub mod sled;
+mod slots;
 mod stream;
 mod view;
 
@@ -36,17 +37,20 @@ pub use contract::{
     Head, ListQuery, Loaded, Owner, Page, Queued, Status, Store, Task, TaskChange, TimerChange,
 };
 pub use error::{KeyConflict, Refusal, StoreError};
-pub(crate) use inbox::told;
 pub use inbox::{
     Awaited, Delivered, Inbox, KEY_WINDOW, KeyRecord, MAX_AWAITED, MAX_AWAITED_BYTES, MAX_INBOX,
     MAX_KEY_BYTES, MAX_KEYS, SendKey,
 };
+pub(crate) use inbox::{send_digest, told};
 pub use memory::MemoryStore;
 pub use migrate::Migrate;
 pub use program::{MAX_PROGRAMS, ProgramRecord};
 pub use purge::{FinishedRun, Keep, Progress, Purge, Purged, Remains};
 pub use restore::Restore;
+pub(crate) use rules::is_listed;
 pub use rules::{MAX_NAME_BYTES, MAX_TEXT_BYTES, MAX_UNIT_BYTES};
 pub use sled::{Durability, OpenError, SledStore};
+pub use slots::{Arrival, Committed, Slot, SlotEffect, slot_key};
+pub(crate) use slots::{is_filled, is_told};
 pub use stream::{StreamItem, StreamRange};
 pub use view::{ViewChange, ViewRecord};

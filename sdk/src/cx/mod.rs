@@ -6,6 +6,7 @@ mod lent;
 mod log;
 mod receive;
 mod record;
+mod send;
 mod spawn;
 mod time;
 mod version;
@@ -18,6 +19,7 @@ use std::rc::Rc;
 pub use draw::Draw;
 pub(crate) use lent::Lent;
 pub use receive::{Receive, ReceiveError, ReceiveTimeout};
+pub use send::Sending;
 pub use time::{MAX_SLEEP, Sleep, SleepError};
 
 use crate::machine::Core;

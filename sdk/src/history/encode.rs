@@ -2,6 +2,7 @@
 //! of event gets a new number, and a reader that does not know it refuses the unit (S5).
 
 mod ended;
+mod slot;
 
 use crate::Timestamp;
 use crate::value::Value;
@@ -31,6 +32,7 @@ mod kind {
     pub(super) const MIGRATED: u32 = 20;
     pub(super) const MESSAGE_ARRIVED: u32 = 21;
     pub(super) const SIGNAL_ARRIVED: u32 = 22;
+    pub(super) const SLOT_FILLED: u32 = 30;
     pub(super) const ACTIVITY_SCHEDULED: u32 = 64;
     pub(super) const TIMER_STARTED: u32 = 65;
     pub(super) const RECORDED: u32 = 66;
@@ -41,6 +43,7 @@ mod kind {
     pub(super) const RECEIVE_STARTED: u32 = 71;
     pub(super) const RECEIVED: u32 = 72;
     pub(super) const EMITTED: u32 = 104;
+    pub(super) const SEND_REQUESTED: u32 = 94;
 }
 
 /// The unit as a record.
@@ -85,6 +88,12 @@ fn observation(fields: &mut FieldWriter<'_>, observation: &Observation) {
         }
         Observation::SignalArrived(told) => {
             fields.nested(kind::SIGNAL_ARRIVED, |f| write_told(f, told));
+        }
+        Observation::SlotFilled { operation, result } => {
+            fields.nested(kind::SLOT_FILLED, |f| {
+                f.number(1, *operation);
+                f.nested(2, |f| slot::write_result(f, result));
+            });
         }
     }
 }
@@ -209,6 +218,21 @@ fn decision(fields: &mut FieldWriter<'_>, decision: &Decision) {
             f.text(3, value.as_json());
             write_site(f, 4, site.as_ref());
         }),
+        Decision::SendRequested {
+            operation,
+            run,
+            channel,
+            name,
+            payload,
+            site,
+        } => fields.nested(kind::SEND_REQUESTED, |f| {
+            f.number(1, *operation);
+            f.text(2, run.as_str());
+            f.number(3, channel_number(*channel));
+            f.text(4, name);
+            f.text(5, payload.as_json());
+            write_site(f, 6, site.as_ref());
+        }),
         Decision::Dropped { operation } => {
             fields.nested(kind::DROPPED, |f| f.number(1, *operation))
         }
@@ -254,7 +278,8 @@ pub fn decode_unit(record: &[u8]) -> Result<Unit, RecordError> {
             | kind::TIMER_FIRED
             | kind::MIGRATED
             | kind::MESSAGE_ARRIVED
-            | kind::SIGNAL_ARRIVED => {
+            | kind::SIGNAL_ARRIVED
+            | kind::SLOT_FILLED => {
                 let read = read_observation(field, content.fields("event")?)?;
                 if observation.replace(read).is_some() {
                     return Err(RecordError::Malformed {
@@ -381,6 +406,10 @@ fn read_observation(event: u32, fields: Fields<'_>) -> Result<Observation, Recor
         kind::MIGRATED => Observation::Migrated(read_migrated(&parts)?),
         kind::MESSAGE_ARRIVED => Observation::MessageArrived(parts.told()?),
         kind::SIGNAL_ARRIVED => Observation::SignalArrived(parts.told()?),
+        kind::SLOT_FILLED => Observation::SlotFilled {
+            operation: parts.number(1, "operation")?,
+            result: slot::read_result(parts.get(2, "result")?.fields("result")?)?,
+        },
         other => return Err(RecordError::UnknownKind { kind: other.into() }),
     })
 }
@@ -407,7 +436,9 @@ fn read_failure(fields: Fields<'_>) -> Result<ActivityFailure, RecordError> {
 
 fn read_decision(event: u32, content: Content<'_>) -> Result<Decision, RecordError> {
     let fields = match event {
-        kind::ACTIVITY_SCHEDULED..=kind::RECEIVED | kind::EMITTED => content.fields("event")?,
+        kind::ACTIVITY_SCHEDULED..=kind::RECEIVED | kind::SEND_REQUESTED | kind::EMITTED => {
+            content.fields("event")?
+        }
         other => return Err(RecordError::UnknownKind { kind: other.into() }),
     };
     let parts = Parts::read(fields)?;
@@ -459,6 +490,14 @@ fn read_decision(event: u32, content: Content<'_>) -> Result<Decision, RecordErr
             value: parts.value(3, "value")?,
             site: parts.site(4)?,
         },
+        kind::SEND_REQUESTED => Decision::SendRequested {
+            operation: parts.number(1, "operation")?,
+            run: slot::run_id(&parts, 2, "run")?,
+            channel: parts.channel(3)?,
+            name: parts.text(4, "name")?.to_owned().into(),
+            payload: parts.value(5, "payload")?,
+            site: parts.site(6)?,
+        },
         kind::COMPLETED => Decision::Completed {
             value: parts.value(1, "value")?,
             open: read_open(parts.fields.clone())?,
@@ -473,7 +512,8 @@ fn read_decision(event: u32, content: Content<'_>) -> Result<Decision, RecordErr
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::history::{Migrated, Started, StreamEnd};
+    use crate::history::{Migrated, SlotResult, Started, StreamEnd};
+    use crate::{Receipt, RunEnd, SendFailure};
 
     /// The machine adds up what events have at most, so that a unit that it lets through is never too large
     /// for a store (S15).
@@ -534,6 +574,14 @@ mod tests {
                 stream: "n".repeat(200).into(),
                 number: most,
                 value: value(),
+                site: site(),
+            },
+            Decision::SendRequested {
+                operation: most,
+                run: "r".repeat(128).parse().expect("a valid id"),
+                channel: Channel::Signal,
+                name: "n".repeat(200).into(),
+                payload: value(),
                 site: site(),
             },
             Decision::Dropped { operation: most },
@@ -606,9 +654,40 @@ mod tests {
             Observation::MessageArrived(told()),
             Observation::SignalArrived(told()),
         ];
+        let run = || "r".repeat(128).parse().expect("a valid id");
+        let filled = [
+            SlotResult::Sent(Receipt {
+                number: most,
+                at: Timestamp::from_millis(most),
+                duplicate: true,
+            }),
+            SlotResult::NotSent(SendFailure::RunFinished {
+                run: run(),
+                end: RunEnd::Migrated { to: run() },
+                finished: Timestamp::from_millis(most),
+            }),
+            SlotResult::NotSent(SendFailure::NoSuchMessage {
+                run: run(),
+                workflow: "w".repeat(300),
+                name: "n".repeat(200),
+            }),
+            SlotResult::NotSent(SendFailure::Unreadable {
+                run: run(),
+                problem: "p".repeat(2_000),
+            }),
+            SlotResult::NotSent(SendFailure::TooLarge {
+                size: most,
+                limit: most,
+            }),
+        ];
+        let filled = filled.map(|result| Observation::SlotFilled {
+            operation: most,
+            result,
+        });
         for observation in [Observation::Started(started), migrated]
             .into_iter()
             .chain(arrived)
+            .chain(filled)
         {
             assert!(unit(&observation, &[]) <= observation.size());
         }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::RunId;
 use crate::history::{CallSite, Channel, Decision, RecordSource};
 use crate::prose::shorten;
 use crate::value::Value;
@@ -60,6 +61,11 @@ pub(crate) const RECEIVE: &str = "receive";
 /// The same for a signal.
 pub(crate) const WAIT_FOR: &str = "wait for";
 
+/// How the source calls the send of a message to another run.
+pub(crate) const SEND: &str = "send";
+/// The same of a signal.
+pub(crate) const SIGNAL: &str = "signal";
+
 /// The end of a workflow that returns `Ok`.
 pub(super) const RESULT: &str = "return of a result";
 /// The end of a workflow that returns `Err`.
@@ -108,6 +114,22 @@ impl Side {
         Self {
             name: Some(stream.to_owned()),
             ..Self::called(&format!("emit \"{}\"", stream.escape_debug()))
+        }
+    }
+
+    /// The send of a message or a signal: what is compared is to whom, and what it says.
+    pub(crate) fn send(channel: Channel, name: &str, run: &RunId, payload: &Value) -> Self {
+        let what = match channel {
+            Channel::Message => SEND,
+            Channel::Signal => SIGNAL,
+        };
+        // The id of a run has no character that JSON escapes.
+        let value = format!("{{\"run\":\"{run}\",\"payload\":{}}}", payload.as_json());
+        Self {
+            what: format!("{what} \"{}\"", name.escape_debug()),
+            name: Some(name.to_owned()),
+            value: Some(Value::trusted(&value)),
+            ..Self::default()
         }
     }
 
@@ -169,6 +191,17 @@ impl Side {
                 number,
                 ..
             } => Self::received(*channel, *operation, *number),
+            Decision::SendRequested {
+                operation,
+                run,
+                channel,
+                name,
+                payload,
+                ..
+            } => Self {
+                operation: Some(*operation),
+                ..Self::send(*channel, name, run, payload)
+            },
             Decision::Recorded { source, .. } => Self::draw(source),
             Decision::Emitted { stream, value, .. } => Self {
                 value: Some(value.clone()),

@@ -259,7 +259,8 @@ impl Core {
                 operation.end.is_none()
             }
             // What has its result is not open; its result was in the history before it was dropped.
-            Kind::Activity(_) | Kind::Timer(_) => operation.end.is_none(),
+            // What is sent is sent: the commit does it, whoever waits for what that comes to.
+            Kind::Activity(_) | Kind::Timer(_) | Kind::Slot(_) => operation.end.is_none(),
         };
         if is_open {
             self.decide_drop(number, operation.kind);
@@ -286,7 +287,7 @@ impl Core {
                 state.abandoned.insert(number, name);
             }
             Kind::Timer(deadline) => state.made.stopped_timers.push((number, deadline)),
-            Kind::Receive(..) => {}
+            Kind::Receive(..) | Kind::Slot(_) => {}
         }
         Some(())
     }

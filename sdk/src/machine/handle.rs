@@ -5,6 +5,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use super::core::Core;
+use super::send::Sends;
 use super::state::{Arrived, Resolution};
 use crate::history::Channel;
 use crate::value::{DecodeError, EncodeError, Value};
@@ -70,6 +71,15 @@ impl Handle {
 
     pub(crate) fn start_receive(&mut self, channel: Channel, name: &'static str) {
         self.number = self.core.start_receive(channel, name);
+    }
+
+    pub(crate) fn request_send(&mut self, sends: Sends<'_>) {
+        self.number = self.core.request_send(sends);
+    }
+
+    /// See [`Core::refuse_send`].
+    pub(crate) fn refuse_send(&self) -> Option<()> {
+        self.core.refuse_send()
     }
 
     /// As [`poll`](Self::poll), of a wait for a message or a signal.

@@ -220,7 +220,7 @@ fn each_value(units: &mut [Unit], visit: &mut dyn FnMut(&str, &str, &mut Json)) 
                 | ActivityFailure::Cancelled
                 | ActivityFailure::TooLarge { .. } => {}
             },
-            Observation::TimerFired { .. } => {}
+            Observation::TimerFired { .. } | Observation::SlotFilled { .. } => {}
             Observation::MessageArrived(told) | Observation::SignalArrived(told) => {
                 value(&told.name, "payload", &mut told.payload);
             }
@@ -251,6 +251,7 @@ fn each_value(units: &mut [Unit], visit: &mut dyn FnMut(&str, &str, &mut Json)) 
                     value: item,
                     ..
                 } => value(stream, "item", item),
+                Decision::SendRequested { name, payload, .. } => value(name, "payload", payload),
                 Decision::Completed { value: result, .. } => value(&workflow, "result", result),
                 Decision::Failed { error, .. } => value(&workflow, "error", error),
                 Decision::Recorded { .. }

@@ -28,6 +28,7 @@ mod receive;
 mod replay;
 mod retired;
 mod select;
+mod send;
 mod spawn;
 mod timers;
 mod versions;

@@ -4,8 +4,8 @@ use syn::ext::IdentExt;
 use syn::{Expr, ExprCall, ExprMethodCall};
 
 use super::operations::{
-    COLLECTING, DECISIONS, HARMLESS, LISTENING, NAMED, Operation, Value, constant, is_join_all,
-    last_segment, literal_text,
+    COLLECTING, DECISIONS, HARMLESS, LISTENING, NAMED, Operation, SENDING, Value, constant,
+    is_join_all, last_segment, literal_text,
 };
 use super::walk::Walk;
 use super::{Arm, Control, Node, Numbering, Place, first_span};
@@ -182,6 +182,11 @@ impl Walk<'_> {
         }
         if NAMED.contains(&method)
             && let Some(name) = constant(call.args.first())
+        {
+            label = format!("{label} {name}");
+        }
+        if SENDING.contains(&method)
+            && let Some(name) = constant(call.args.iter().nth(1))
         {
             label = format!("{label} {name}");
         }

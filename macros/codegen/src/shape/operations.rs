@@ -75,6 +75,8 @@ pub(super) const LISTENING: &[&str] = &["receive", "wait_for"];
 
 /// Methods of the context whose first argument is a constant that has a name.
 pub(super) const NAMED: &[&str] = &["emit", "receive", "wait_for"];
+/// Methods of the context that tell another run something, under a name that is in a constant: their second argument.
+pub(super) const SENDING: &[&str] = &["send", "signal"];
 
 /// Methods that put what they are given into a collection.
 pub(super) const COLLECTING: &[&str] = &["extend", "insert", "push", "push_back", "push_front"];

@@ -18,6 +18,7 @@ use crate::store::program::{self, ProgramRecord};
 use crate::store::purge::{self, FinishedRun, Keep, Progress, Purge, Remains};
 use crate::store::restore::{self, Restoring};
 use crate::store::rules::{self, Resolved};
+use crate::store::slots::{Committed, Filled, Keys, Stored};
 use crate::store::view::{ViewChange, ViewRecord};
 use crate::store::{Refusal, StoreError, stream};
 
@@ -119,7 +120,7 @@ impl Run {
             .collect()
     }
 
-    fn know_key(&mut self, record: KeyRecord) {
+    pub(super) fn know_key(&mut self, record: KeyRecord) {
         self.arrivals.insert(record.arrival, record.key.clone());
         self.keys.insert(record.key.clone(), record);
     }
@@ -211,7 +212,7 @@ impl Kept {
 
     /// Applies what was resolved; nothing can go wrong any more.
     pub(super) fn apply(&mut self, key: &RunKey, resolved: Resolved, changes: Changes) {
-        let Resolved { head, rows } = resolved;
+        let Resolved { head, rows, .. } = resolved;
         self.place(key, Some(&head));
         let run = self
             .runs
@@ -220,6 +221,9 @@ impl Kept {
         let generation = run.generations.entry(head.generation).or_default();
         generation.sequence = head.sequence;
         generation.attempts.extend(changes.attempts);
+        if rules::drops_signals(&run.head, &head) {
+            run.queue.retain(|_, row| !rules::is_signal(row));
+        }
         let number = head.generation;
         run.head = head;
         for unit in changes.units {
@@ -279,6 +283,51 @@ impl Kept {
     }
 }
 
+impl Stored for Kept {
+    fn head(&self, run: &RunKey) -> Result<Option<Head>, StoreError> {
+        Ok(Self::head(self, run).cloned())
+    }
+
+    fn known(&self, run: &RunKey, _: &Head, key: &str) -> Result<Option<KeyRecord>, StoreError> {
+        Ok(self
+            .runs
+            .get(run)
+            .and_then(|run| run.keys.get(key))
+            .cloned())
+    }
+
+    fn oldest(&self, run: &RunKey, _: &Head, limit: usize) -> Result<Vec<KeyRecord>, StoreError> {
+        let records = self.runs.get(run).into_iter();
+        let records = records.flat_map(|run| run.keys_after(0));
+        Ok(records.take(limit).cloned().collect())
+    }
+}
+
+impl Kept {
+    /// Applies what the slots of a write do beside what it does to its own run.
+    pub(super) fn apply_filled(&mut self, run: &RunKey, filled: Filled) {
+        self.apply_keys(run, filled.own);
+        for (run, other) in filled.others {
+            self.apply(&run, other.resolved, Changes::default());
+            self.apply_keys(&run, other.keys);
+        }
+    }
+
+    fn apply_keys(&mut self, run: &RunKey, keys: Keys) {
+        if let Some(run) = self.runs.get_mut(run) {
+            for old in &keys.evicted {
+                run.forget_key(old);
+            }
+            for (key, before) in keys.put.into_values() {
+                if let Some(before) = before {
+                    run.forget_key(&before);
+                }
+                run.know_key(key);
+            }
+        }
+    }
+}
+
 impl Kept {
     pub(super) fn deliver(&mut self, deliver: Deliver) -> Result<Delivered, StoreError> {
         let run = self.runs.get(&deliver.run);
@@ -328,7 +377,7 @@ impl Kept {
         let head = begin.head.clone();
         self.apply(old, *end, migrate.end.changes);
         self.apply(&new, *begin, migrate.begin);
-        Ok(Created::New(head))
+        Ok(Created::New(head, Committed::default()))
     }
 
     pub(super) fn purge(&mut self, purge: &Purge) -> Result<Progress, StoreError> {
@@ -478,4 +527,10 @@ pub(super) fn check_records(resolved: &Resolved, changes: &Changes) -> Result<()
         .rows
         .iter()
         .try_for_each(|row| rules::row_record(row).map(drop))
+}
+
+/// The same of the rows that other runs get.
+pub(super) fn check_filled(filled: &Filled) -> Result<(), StoreError> {
+    let mut others = filled.others.values();
+    others.try_for_each(|other| check_records(&other.resolved, &Changes::default()))
 }
