@@ -366,6 +366,12 @@ impl fmt::Debug for ReadError {
 
 impl std::error::Error for ReadError {}
 
+impl From<Unavailable> for ReadError {
+    fn from(error: Unavailable) -> Self {
+        Self::Unavailable(error)
+    }
+}
+
 impl From<StoreError> for ReadError {
     fn from(error: StoreError) -> Self {
         Self::Unavailable(error.into())

@@ -28,16 +28,16 @@ mod words;
 
 pub use builder::{Builder, IntoStore, StartupError, StoreSource};
 pub use client::{
-    BlockedCount, Client, List, ListMessages, MessageInfo, MessagePage, MessageState, Receipt,
-    RunHandle, RunHistory, RunInfo, RunPage, RunState, SendError, SendMessage, Start, Unblocked,
-    generate_run_id,
+    BlockedCount, Client, Item, Items, List, ListMessages, MessageInfo, MessagePage, MessageState,
+    Receipt, RunHandle, RunHistory, RunInfo, RunPage, RunState, SendError, SendMessage, Start,
+    StreamError, Unblocked, UndecodableView, ViewError, Viewed, Watch, generate_run_id,
 };
 pub use clock::{Clock, SystemClock};
 pub use engine::Reuse;
 pub use error::{Drained, PurgeError, ReadError, RunError, StartError, Unavailable, UnblockError};
 pub use manifest::{
-    ActivityManifest, Manifest, PassedMarker, ReceiveManifest, SupportedMarker, TypeManifest,
-    TypeManifests, WorkflowManifest,
+    ActivityManifest, Manifest, PassedMarker, PublishManifest, ReceiveManifest, SupportedMarker,
+    TypeManifest, TypeManifests, WorkflowManifest,
 };
 pub use migrate::MigrateError;
 pub use profile::Profile;

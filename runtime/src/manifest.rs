@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use perennial::history::{Channel, SEMANTICS};
 use perennial::value::Value;
 use perennial::{
-    ActivityDefinition, ActivityOptions, CalleeKind, DataType, DataTypes, Receives,
-    WorkflowDefinition,
+    ActivityDefinition, ActivityOptions, CalleeKind, DataType, DataTypes, Publication, Publishes,
+    Receives, WorkflowDefinition,
 };
 use serde::{Deserialize, Serialize};
 
@@ -104,6 +104,9 @@ pub struct WorkflowManifest {
     /// Whether it may wait for others too: under a name that is no constant, or in a function that it calls.
     #[serde(default, skip_serializing_if = "is_no")]
     pub receives_others: bool,
+    /// The streams and views that it publishes, by kind and name, as far as its source tells (S28).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub publishes: Vec<PublishManifest>,
     /// Whether a replay compares inputs (S10).
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub compare_inputs: bool,
@@ -133,6 +136,19 @@ pub struct ReceiveManifest {
     /// The name.
     pub name: String,
     /// The type of what it says.
+    #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<TypeManifest>,
+}
+
+/// A stream or a view that a workflow publishes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct PublishManifest {
+    /// Which of them.
+    pub kind: Publication,
+    /// The name.
+    pub name: String,
+    /// The type of its items or values.
     #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
     pub data: Option<TypeManifest>,
 }
@@ -255,6 +271,9 @@ impl Manifest {
         let receives = bare.workflows.iter_mut();
         let receives = receives.flat_map(|workflow| &mut workflow.receives);
         receives.for_each(|one| one.data = None);
+        let publishes = bare.workflows.iter_mut();
+        let publishes = publishes.flat_map(|workflow| &mut workflow.publishes);
+        publishes.for_each(|one| one.data = None);
         bare.to_value()
     }
 
@@ -287,6 +306,9 @@ impl WorkflowManifest {
         let mut receives = graph.receives();
         receives.sort_by_key(|one| (one.channel, one.name));
         receives.dedup_by_key(|one| (one.channel, one.name));
+        let mut publishes = graph.publishes();
+        publishes.sort_by_key(|one| (one.kind, one.name));
+        publishes.dedup_by_key(|one| (one.kind, one.name));
         Self {
             name: workflow.name.to_owned(),
             version: graph.version,
@@ -296,6 +318,7 @@ impl WorkflowManifest {
             activities,
             receives: receives.iter().map(ReceiveManifest::of).collect(),
             receives_others: graph.listens_for_others,
+            publishes: publishes.iter().map(PublishManifest::of).collect(),
             compare_inputs: graph.compare_inputs,
             types: TypeManifests::of((workflow.types)()),
         }
@@ -316,6 +339,16 @@ impl ReceiveManifest {
     fn of(one: &Receives) -> Self {
         Self {
             channel: one.channel,
+            name: one.name.to_owned(),
+            data: Some(TypeManifest::of(one.data())),
+        }
+    }
+}
+
+impl PublishManifest {
+    fn of(one: &Publishes) -> Self {
+        Self {
+            kind: one.kind,
             name: one.name.to_owned(),
             data: Some(TypeManifest::of(one.data())),
         }

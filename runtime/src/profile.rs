@@ -7,6 +7,7 @@
 use std::fmt;
 
 use perennial::value::MAX_VALUE_BYTES;
+use perennial::{MAX_STREAMS, MAX_VIEWS};
 use serde::{Deserialize, Serialize};
 
 use crate::store::{
@@ -146,6 +147,10 @@ pub struct Bounds {
     pub keys: u64,
     /// And for how long, in milliseconds.
     pub key_window: u64,
+    /// In how many streams a run may give out items (S28).
+    pub streams: u64,
+    /// How many views a run may have.
+    pub views: u64,
 }
 
 impl Default for Bounds {
@@ -159,6 +164,8 @@ impl Default for Bounds {
             inbox: MAX_INBOX,
             keys: MAX_KEYS,
             key_window: KEY_WINDOW,
+            streams: MAX_STREAMS as u64,
+            views: MAX_VIEWS as u64,
         }
     }
 }
@@ -183,13 +190,15 @@ impl fmt::Display for Profile {
             inbox,
             keys,
             key_window,
+            streams,
+            views,
         } = self.bounds;
         let days = key_window / (24 * 60 * 60 * 1_000);
         write!(
             f,
             "bounds: a value {value} bytes, a unit {unit}, a text {text}, a name {name}\n\
              of a run: {inbox} unread messages and as many signals, the idempotency keys of the last {days} days, at \
-             most {keys}"
+             most {keys}; {streams} streams, {views} views"
         )
     }
 }

@@ -66,6 +66,22 @@ async fn receives(cx: &Cx, often: Vec<u64>) -> Result<u64, Error> {
     Ok(note.number)
 }
 
+const OUTPUT: Stream<Order> = Stream::new("output");
+const NOTES: Stream<Receipt> = Stream::new("notes");
+const STATUS: View<bool> = View::new("status");
+
+/// Its view stands before its streams, and one of those twice.
+#[workflow]
+async fn publishes(cx: &Cx, orders: Vec<Order>) -> Result<(), Error> {
+    cx.set(STATUS, true);
+    for order in orders {
+        cx.emit(NOTES, Receipt { number: 1 });
+        cx.emit(OUTPUT, order);
+    }
+    cx.emit(NOTES, Receipt { number: 2 });
+    Ok(())
+}
+
 /// Under a name that is no constant.
 #[workflow]
 async fn receives_others(cx: &Cx) -> Result<u64, Error> {
@@ -84,6 +100,7 @@ fn program() -> Builder {
         .workflow(empty)
         .workflow(receives)
         .workflow(receives_others)
+        .workflow(publishes)
         .activities((charge_card, add))
         .state(Bank)
         .artifact("shop 1")

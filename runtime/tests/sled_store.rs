@@ -16,5 +16,9 @@ mod process;
 mod purge;
 #[path = "sled_store/slots.rs"]
 mod slots;
+#[path = "sled_store/streams.rs"]
+mod streams;
+#[path = "sled_store/views.rs"]
+mod views;
 #[path = "sled_store/world.rs"]
 mod world;

@@ -1,15 +1,21 @@
-//! Typed names: what a run can be told, declared once and shared by who sends and who waits.
+//! Typed names: what a run can be told and what it tells, declared once and shared by all sides.
 //!
 //! | name | reaches | is kept |
 //! |---|---|---|
 //! | [`Message`] | one run; one wait of that run takes it, first in first out per name | until it is taken |
 //! | [`Signal`] | all waits of that name that the run has when it arrives | not at all |
+//! | [`Stream`] | whoever reads it, each from where they like; items stay in order and have numbers | with the history |
+//! | [`View`] | whoever looks: what the run has set last | with the run, the last value alone |
 
 use std::fmt;
 use std::marker::PhantomData;
 
 /// The longest name, in bytes.
 pub const MAX_CHANNEL_NAME: usize = 128;
+/// How many streams a run may give out items in, over all of its generations: they stand in its head (S15).
+pub const MAX_STREAMS: usize = 16;
+/// How many views a run may have (S15).
+pub const MAX_VIEWS: usize = 16;
 
 /// The name of messages to a run, and their type. A message is kept until the run takes it, before or after the run
 /// waits for it, exactly once, first in first out per name (S25).
@@ -41,6 +47,57 @@ pub struct Message<T> {
 /// The name of signals to a run, and their type. A signal reaches whoever waits for it at that moment, all of them,
 /// and is dropped where nobody does (M54). What must not be missed is a [`Message`].
 pub struct Signal<T> {
+    name: &'static str,
+    data: PhantomData<fn(T) -> T>,
+}
+
+/// The name of a stream of items that a run gives out while it runs, and their type: its outbox (S28). Each item has
+/// a number, from 1 and without gaps, also over the generations of a run; it is there exactly once, however often the
+/// run is replayed or its process stopped, and it is seen once it is durable.
+///
+/// ```
+/// use perennial::prelude::*;
+///
+/// const OUTPUT: Stream<String> = Stream::new("output");
+///
+/// #[workflow]
+/// async fn greet(cx: &Cx, names: Vec<String>) -> Result<(), Error> {
+///     for name in names {
+///         cx.emit(OUTPUT, format!("hello, {name}"));
+///         cx.sleep(minutes(1)).await?;
+///     }
+///     Ok(())
+/// }
+/// # fn main() { assert_eq!(OUTPUT.name(), "output"); }
+/// ```
+///
+/// A name is as one of [messages](Message); a run has at most [`MAX_STREAMS`].
+pub struct Stream<T> {
+    name: &'static str,
+    data: PhantomData<fn(T) -> T>,
+}
+
+/// The name of something that a run shows of itself, and its type: how it stands, for whoever looks, while it runs and
+/// afterwards (S28). It shows the value that the run has [set](crate::Cx::set) last. Reading it does not touch the run:
+/// no code of the workflow runs, and nothing can be done to the run by it (O20).
+///
+/// ```
+/// use perennial::prelude::*;
+///
+/// const STATUS: View<String> = View::new("status");
+///
+/// #[workflow]
+/// async fn order(cx: &Cx) -> Result<(), Error> {
+///     cx.set(STATUS, "waiting for the payment".to_owned());
+///     cx.sleep(days(1)).await?;
+///     cx.set(STATUS, "shipped".to_owned());
+///     Ok(())
+/// }
+/// # fn main() { assert_eq!(STATUS.name(), "status"); }
+/// ```
+///
+/// A name is as one of [messages](Message); a run has at most [`MAX_VIEWS`].
+pub struct View<T> {
     name: &'static str,
     data: PhantomData<fn(T) -> T>,
 }
@@ -88,16 +145,18 @@ macro_rules! name {
 
 name!(Message, "Message");
 name!(Signal, "Signal");
+name!(Stream, "Stream");
+name!(View, "View");
 
 #[track_caller]
 const fn check(name: &str) {
     assert!(
         is_channel_name(name),
-        "a name of messages or signals has 1 to 128 characters of A-Z a-z 0-9 . _ : -"
+        "a name has 1 to 128 characters of A-Z a-z 0-9 . _ : -"
     );
 }
 
-/// Whether it can be the name of messages or signals.
+/// Whether it can be the name of messages, signals, a stream or a view.
 #[must_use]
 pub const fn is_channel_name(name: &str) -> bool {
     let bytes = name.as_bytes();

@@ -59,6 +59,7 @@ mod migration;
 mod outcome;
 pub mod prelude;
 mod prose;
+mod publishes;
 mod sent;
 #[cfg(feature = "testing")]
 pub mod testing;
@@ -74,7 +75,9 @@ pub use activity::{
     StateType, States, Stop,
 };
 pub use blocked::{Blocked, NotDurable, Panicked, Runaway, Unstorable};
-pub use channel::{MAX_CHANNEL_NAME, Message, Signal, is_channel_name};
+pub use channel::{
+    MAX_CHANNEL_NAME, MAX_STREAMS, MAX_VIEWS, Message, Signal, Stream, View, is_channel_name,
+};
 pub use cx::{
     Cx, Draw, MAX_SLEEP, Receive, ReceiveError, ReceiveTimeout, Sending, Sleep, SleepError,
 };
@@ -91,6 +94,7 @@ pub use outcome::{ActivityError, Cancelled, Effect, Never, Outcome, Spent};
 #[cfg(feature = "testing")]
 pub use perennial_macros::test;
 pub use perennial_macros::{activity, allow_nondeterminism, durable, migration, workflow};
+pub use publishes::{Publication, Publishes};
 pub use sent::{Receipt, RunEnd, SendFailure};
 pub use time::{Timestamp, days, hours, millis, minutes, seconds};
 pub use types::{DataType, DataTypes};
@@ -158,6 +162,11 @@ pub mod __private {
     /// What finds out which message or signal a constant is.
     pub mod listened {
         pub use crate::listens::{Known, Listened, Typed, Unknown};
+    }
+
+    /// The same for a stream or a view.
+    pub mod published {
+        pub use crate::publishes::{Known, Published, Typed, Unknown};
     }
 
     /// The arm that `match cx.version(..)` has besides those of the supported versions: the call gives no other.

@@ -9,6 +9,7 @@ use std::pin::Pin;
 
 use crate::history::Channel;
 use crate::listens::Receives;
+use crate::publishes::Publishes;
 use crate::types::Schemas;
 use crate::value::{DecodeError, EncodeError, Value};
 use crate::{Cx, Data, DataTypes};
@@ -95,6 +96,9 @@ pub struct Graph {
     /// Whether it may wait for messages and signals besides those: under a name that is no constant, or in a function
     /// that it calls.
     pub listens_for_others: bool,
+    /// The streams and views that it publishes, each once; see [`publishes`](Self::publishes).
+    #[doc(hidden)]
+    pub published: &'static [fn() -> Option<Publishes>],
 }
 
 /// A marker in the code, and the versions that the code supports: `cx.version("rounding", 1..=2)` (S36).
@@ -150,6 +154,7 @@ impl Graph {
             structure: "",
             listens: &[],
             listens_for_others: false,
+            published: &[],
         }
     }
 
@@ -158,6 +163,14 @@ impl Graph {
     #[must_use]
     pub fn receives(&self) -> Vec<Receives> {
         self.listens.iter().filter_map(|listen| listen()).collect()
+    }
+
+    /// The streams and views that it publishes, as far as its body names them: `cx.emit(names::OUTPUT, ..)`. Functions
+    /// that it calls may publish others.
+    #[must_use]
+    pub fn publishes(&self) -> Vec<Publishes> {
+        let published = self.published.iter();
+        published.filter_map(|published| published()).collect()
     }
 
     /// Whether it waits for messages, or signals, of that name; `None` where that cannot be told (M38).

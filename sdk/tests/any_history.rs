@@ -4,8 +4,8 @@
 
 use perennial::history::{
     ActivityFailure, CallSite, Channel, Decision, Migrated, Observation, OpenOperation,
-    RecordSource, Render, SlotResult, Started, Told, UNIT_VERSION, Unit, decode_unit, encode_unit,
-    render,
+    RecordSource, Render, SlotResult, Started, StreamEnd, Told, UNIT_VERSION, Unit, decode_unit,
+    encode_unit, render,
 };
 use perennial::value::Value;
 use perennial::{Namespace, Receipt, RunEnd, RunId, SendFailure, Timestamp};
@@ -53,7 +53,12 @@ fn ids() -> impl Strategy<Value = String> {
 }
 
 fn started() -> impl Strategy<Value = Started> {
-    let labels = (prop::option::of(any::<u32>()), prop::option::of(ids()));
+    let streams = (".{0,9}", any::<u64>()).prop_map(|(name, last)| StreamEnd { name, last });
+    let labels = (
+        prop::option::of(any::<u32>()),
+        prop::option::of(ids()),
+        prop::collection::vec(streams, 0..3),
+    );
     (
         ".{0,20}",
         json(),
@@ -75,6 +80,7 @@ fn started() -> impl Strategy<Value = Started> {
                 first_operation: numbers.1,
                 version: labels.0,
                 migrated_from: labels.1.map(|run| RunId::new(run).unwrap()),
+                streams: labels.2,
             },
         )
 }
@@ -211,6 +217,14 @@ fn decisions() -> impl Strategy<Value = Decision> {
             id: id.into(),
             version,
             site,
+        }),
+        (".{0,9}", any::<u64>(), json(), sites()).prop_map(|(stream, number, value, site)| {
+            Decision::Emitted {
+                stream: stream.into(),
+                number,
+                value,
+                site,
+            }
         }),
         (any::<u64>(), channels(), ".{0,9}", sites()).prop_map(
             |(operation, channel, name, site)| Decision::ReceiveStarted {

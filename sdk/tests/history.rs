@@ -39,6 +39,7 @@ fn every_kind() -> Vec<Unit> {
             first_operation: 8,
             version: None,
             migrated_from: None,
+            streams: Vec::new(),
         }),
         Observation::ActivityCompleted {
             operation: 8,
@@ -288,7 +289,7 @@ fn o52_json_with_an_event_of_an_unknown_kind_or_a_value_that_is_not_exact_is_ref
     ];
     insta::assert_snapshot!(texts.join("\n"), @"
     unknown variant `update_arrived`, expected one of `started`, `activity_completed`, `activity_failed`, `timer_fired`, `message_arrived`, `signal_arrived`, `slot_filled`, `migrated` at line 1 column 50
-    unknown variant `child_started`, expected one of `activity_scheduled`, `timer_started`, `receive_started`, `received`, `send_requested`, `recorded`, `marker`, `dropped`, `completed`, `failed` at line 1 column 94
+    unknown variant `child_started`, expected one of `activity_scheduled`, `timer_started`, `receive_started`, `received`, `send_requested`, `recorded`, `emitted`, `marker`, `dropped`, `completed`, `failed` at line 1 column 94
     the integer 18446744073709551616 does not fit into 64 bits at line 1 column 127
     missing field `operation` at line 1 column 50
     ");

@@ -78,6 +78,7 @@ impl<'a> World<'a> {
             first_operation: 1,
             version: definition.graph.version,
             migrated_from: None,
+            streams: Vec::new(),
         };
         let mut next = Some((BEGIN, Observation::Started(started)));
         let mut units: Vec<Unit> = Vec::new();

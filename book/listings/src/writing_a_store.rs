@@ -10,7 +10,7 @@ use perennial_runtime::Profile;
 use perennial_runtime::store::{
     Ack, AttemptRecord, Commit, Committed, Create, Created, Deliver, Delivered, DueTimer,
     FinishedRun, Head, KeyRecord, ListQuery, Loaded, Migrate, Owner, Page, ProgramRecord, Progress,
-    Purge, Remains, Restore, Store, StoreError,
+    Purge, Remains, Restore, Store, StoreError, StreamItem, ViewRecord,
 };
 
 // ANCHOR: store
@@ -125,6 +125,24 @@ impl<S: Store> Store for Queued<S> {
 
     fn keys(&self, run: &RunKey, after: u64, limit: usize) -> Result<Vec<KeyRecord>, StoreError> {
         self.inner.keys(run, after, limit)
+    }
+
+    fn views(&self, run: &RunKey) -> Result<Vec<ViewRecord>, StoreError> {
+        self.inner.views(run)
+    }
+
+    fn view(&self, run: &RunKey, name: &str) -> Result<Option<ViewRecord>, StoreError> {
+        self.inner.view(run, name)
+    }
+
+    fn stream(
+        &self,
+        run: &RunKey,
+        name: &str,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<StreamItem>, StoreError> {
+        self.inner.stream(run, name, after, limit)
     }
 
     fn history(

@@ -1,4 +1,5 @@
-//! The messages and signals that a workflow waits for, as far as its body tells: `cx.receive(names::APPROVAL)`.
+//! The messages and signals that a workflow waits for, as far as its body tells: `cx.receive(names::APPROVAL)`; and
+//! the streams and views that it publishes: `cx.emit(OUTPUT, ..)`, `cx.set(STATUS, ..)`.
 //!
 //! What is found is named again beside the body, where the workflow is described. So it must mean there what it means
 //! in the body, and what may not is left out. Then, and wherever the context goes where nobody looks, the workflow may
@@ -25,8 +26,12 @@ pub(crate) struct Listening {
     pub(crate) constants: Vec<Path>,
     /// It may wait for others too.
     pub(crate) for_others: bool,
+    /// The constants of streams and views, each once. There may be others.
+    pub(crate) published: Vec<Path>,
 }
 
+/// The methods of the context that publish something.
+const PUBLISHING: [&str; 2] = ["emit", "set"];
 /// The methods of the context that wait for what the run is told.
 const METHODS: [&str; 2] = ["receive", "wait_for"];
 
@@ -34,8 +39,8 @@ const METHODS: [&str; 2] = ["receive", "wait_for"];
 pub(crate) fn listening(context: Option<&Ident>, body: &Body) -> Listening {
     let (Some(context), Body::Parsed(block)) = (context, body) else {
         return Listening {
-            constants: Vec::new(),
             for_others: context.is_some(),
+            ..Listening::default()
         };
     };
     let mut search = Search {
@@ -52,17 +57,19 @@ pub(crate) fn listening(context: Option<&Ident>, body: &Body) -> Listening {
         ..
     } = search;
     let before = found.constants.len();
-    found.constants.retain(|path| {
-        let first = path.segments.first().map(|first| first.ident.unraw());
-        let is_own =
-            first.is_none_or(|first| first == "Self" || declared.contains(&first.to_string()));
-        !is_unclear && !is_own
-    });
+    for constants in [&mut found.constants, &mut found.published] {
+        constants.retain(|path| {
+            let first = path.segments.first().map(|first| first.ident.unraw());
+            let is_own =
+                first.is_none_or(|first| first == "Self" || declared.contains(&first.to_string()));
+            !is_unclear && !is_own
+        });
+    }
     found.for_others |= found.constants.len() < before;
-    let mut seen = HashSet::new();
-    found
-        .constants
-        .retain(|path| seen.insert(path.to_token_stream().to_string()));
+    for constants in [&mut found.constants, &mut found.published] {
+        let mut seen = HashSet::new();
+        constants.retain(|path| seen.insert(path.to_token_stream().to_string()));
+    }
     found
 }
 
@@ -112,6 +119,13 @@ impl Search<'_> {
                 Some(path) if call.args.len() == 1 => self.found.constants.push(path.clone()),
                 _ => self.found.for_others = true,
             }
+        } else if PUBLISHING.contains(&method.as_str()) {
+            let constant = call.args.first().and_then(constant);
+            self.found.published.extend(constant.cloned());
+            call.args
+                .iter()
+                .skip(constant.is_some().into())
+                .for_each(|argument| self.visit_expr(argument));
         } else if method == "clone" {
             // Under another name.
             self.found.for_others = true;
@@ -333,6 +347,38 @@ mod tests {
             ("move |n| async move { cx.receive(A).await }", "A"),
         ] {
             assert_eq!(found(body), expected, "{body}");
+        }
+    }
+
+    #[test]
+    fn what_is_published_is_found_and_says_nothing_of_what_is_waited_for() {
+        let published = |body: &str| {
+            let text = format!("async fn flow(cx: &Cx) -> R {{ {body} }}");
+            let function: Function = syn::parse_str(&text).unwrap();
+            let context = syn::parse_str("cx").unwrap();
+            let found = listening(Some(&context), &function.body);
+            assert!(!found.for_others, "{body}");
+            let both = [found.published, found.constants].map(|paths| {
+                let paths = paths.iter();
+                let texts = paths.map(|path| path.to_token_stream().to_string().replace(' ', ""));
+                texts.collect::<Vec<_>>().join(" ")
+            });
+            both.join("|")
+        };
+        for (body, expected) in [
+            (
+                "cx.emit(A, 1); cx.set(names::B, 2); cx.emit(A, 3)",
+                "A names::B|",
+            ),
+            ("cx.emit(A, cx.receive(B).await?)", "A|B"),
+            ("for n in 0..3 { (&cx).set(A, n) }", "A|"),
+            ("cx.emit(name, 1); other.emit(A, 1)", "|"),
+            (
+                "const A: Stream<u8> = Stream::new(\"a\"); cx.emit(A, 1)",
+                "|",
+            ),
+        ] {
+            assert_eq!(published(body), expected, "{body}");
         }
     }
 

@@ -18,11 +18,13 @@
 //! | `warm_run_bytes` | what one of 10,000 runs that wait adds to the heap by being kept warm; at most 8,192 | bytes | |
 //! | `send_warm_p50`, `send_warm_p99` | from a message to a run that waits for it to the run's result: two durable commits, one after the other; the run is in memory | µs | to one durable commit |
 //! | `send_cold_p50`, `send_cold_p99` | the same, and the run is not in memory | µs | to one durable commit |
+//! | `stream_10000` | a run of 10,000 steps that gives out an item after each: time an item until an observer has it | µs | to one durable commit |
 //! | `parked_200k_made_mb` | resident memory of a process that has just started 200,000 runs, all of which sleep; embedded store | MB | |
 //! | `parked_200k_open_s` | how long `start` takes in the next process; at most 3 | s | |
 //! | `parked_200k_rss_mb` | resident memory of that process, once it has run a workflow of ten steps; at most 400 | MB | |
 //!
-//! With `--rounds 1`, which is for showing that all of it works, 2,000 runs are parked, and the names say so.
+//! With `--rounds 1`, which is for showing that all of it works, 2,000 runs are parked and 100 items given out, and the
+//! names say so.
 #![allow(clippy::unwrap_used, unreachable_pub)]
 
 mod disk;
@@ -34,6 +36,7 @@ mod parked;
 mod replay;
 mod report;
 mod send;
+mod stream;
 mod workload;
 
 use options::Options;
@@ -65,6 +68,7 @@ fn main() {
     growth::measure(&tokio, rounds, &report);
     memory::measure(&tokio, &report);
     send::measure(&tokio, &folder, rounds, &report);
+    stream::measure(&tokio, &folder, rounds, &report);
     parked::measure(&folder, rounds, &report);
     let _ = std::fs::remove_dir_all(&folder);
 }

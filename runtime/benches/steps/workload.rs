@@ -63,6 +63,17 @@ pub async fn waits(cx: &Cx) -> Result<u64, ReceiveError> {
     cx.receive(GO).await
 }
 
+pub const OUTPUT: Stream<u64> = Stream::new("output");
+
+/// Gives out an item after each step.
+#[workflow]
+pub async fn gives(cx: &Cx, items: u64) -> Result<(), Error> {
+    for n in 0..items {
+        cx.emit(OUTPUT, nothing(cx, n).await?);
+    }
+    Ok(())
+}
+
 #[workflow]
 pub async fn wide(cx: &Cx, width: u64) -> Result<u64, Error> {
     let results = join_all((0..width).map(|n| nothing(cx, n))).await;
@@ -79,6 +90,7 @@ pub fn register(builder: Builder) -> Builder {
         .workflow(sleeper)
         .workflow(wide)
         .workflow(waits)
+        .workflow(gives)
         .activities((nothing, timed))
         .state(TIMES.clone())
         .artifact("bench")

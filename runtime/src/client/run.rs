@@ -4,12 +4,13 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use perennial::{Data, Message, RunId, RunKey, Signal, Workflow, WorkflowResult};
+use perennial::{Data, Message, RunId, RunKey, Signal, Stream, View, Workflow, WorkflowResult};
 use tokio::sync::oneshot;
 
 use super::unblock::unblock;
 use super::{
-    ListMessages, RunHistory, RunInfo, SendError, SendMessage, Unblocked, history, send, status,
+    Items, ListMessages, RunHistory, RunInfo, SendError, SendMessage, Unblocked, ViewError, Viewed,
+    Watch, history, send, status, view,
 };
 use crate::engine::{self, Shared, WaitError};
 use crate::error::{ReadError, RunError, Unavailable, UnblockError};
@@ -129,6 +130,29 @@ impl<W: Workflow> RunHandle<W> {
     /// Lists the messages that it was sent: see [`Client::list_messages`](super::Client::list_messages).
     pub fn list_messages(&self) -> ListMessages {
         ListMessages::new(Arc::clone(&self.shared), self.run.clone())
+    }
+
+    /// What it gives out in a stream: see [`Client::stream`](super::Client::stream).
+    pub fn stream<T: Data>(&self, stream: Stream<T>) -> Items<T> {
+        Items::new(Arc::clone(&self.shared), self.run.clone(), stream)
+    }
+
+    /// What a view of it shows: see [`Client::view`](super::Client::view).
+    ///
+    /// # Errors
+    ///
+    /// [`ViewError`].
+    pub fn view<T: Data>(
+        &self,
+        view: View<T>,
+    ) -> impl Future<Output = Result<Option<Viewed<T>>, ViewError>> + Send + use<T, W> {
+        let (shared, run) = (Arc::clone(&self.shared), self.run.clone());
+        view::view(shared, run, view.name().to_owned(), T::from_value)
+    }
+
+    /// Follows a view of it: see [`Client::watch`](super::Client::watch).
+    pub fn watch<T: Data>(&self, view: View<T>) -> Watch<T> {
+        Watch::new(Arc::clone(&self.shared), self.run.clone(), view)
     }
 
     /// How it stands.

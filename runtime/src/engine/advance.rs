@@ -229,6 +229,7 @@ pub(super) fn values(unit: &Unit) -> usize {
         Decision::ActivityScheduled { input: value, .. }
         | Decision::SendRequested { payload: value, .. }
         | Decision::Recorded { value, .. }
+        | Decision::Emitted { value, .. }
         | Decision::Completed { value, .. }
         | Decision::Failed { error: value, .. } => value.as_json().len(),
         _ => 0,
@@ -290,6 +291,7 @@ pub(super) fn apply(shared: &Shared, run: &mut Run, input: &Input, step: Step, n
         scheduled,
         stopped_timers,
         logs,
+        views,
         finished,
     } = step;
     run.told = unit.at;
@@ -315,6 +317,13 @@ pub(super) fn apply(shared: &Shared, run: &mut Run, input: &Input, step: Step, n
     }
     if !logs.is_empty() {
         run.after.push(After::Logs(logs));
+    }
+    let gives = |decision: &Decision| matches!(decision, Decision::Emitted { .. });
+    if !views.is_empty() || unit.decisions.iter().any(gives) {
+        run.after.push(After::News);
+    }
+    for shown in views {
+        run.show(shared, shown, unit.at, unit.last());
     }
     let mut options = scheduled.iter();
     for decision in &unit.decisions {

@@ -261,8 +261,13 @@ impl Shard {
                 After::Started { reply, answer } => {
                     let _ = reply.send(Ok(answer));
                 }
-                After::Ended(ended) => self.answer(key, &Ok(ended)),
+                After::News => self.shared.observers.tell(key),
+                After::Ended(ended) => {
+                    self.shared.observers.tell(key);
+                    self.answer(key, &Ok(ended));
+                }
                 After::Blocked => {
+                    self.shared.observers.tell(key);
                     let blocked = self.runs.get(key).and_then(|run| run.blocked.as_ref());
                     if let Some(blocked) = blocked.cloned() {
                         self.answer(key, &Err(blocked.answer()));

@@ -189,6 +189,7 @@ impl Shard {
             // What attempts have brought while this was written.
             run.leave_inputs(at);
         }
+        self.shared.observers.tell(key);
         self.answer(key, &Err(WaitError::Migrated { to }));
         let ended = UnblockError::Finished {
             run: key.clone(),

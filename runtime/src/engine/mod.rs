@@ -14,6 +14,7 @@ mod dispatch;
 mod inputs;
 mod message;
 mod migrate;
+mod observers;
 mod open;
 mod outbox;
 mod program;
@@ -30,6 +31,7 @@ mod threads;
 mod timers;
 mod unblock;
 mod unheard;
+mod views;
 mod warm;
 
 use std::hash::BuildHasher;
@@ -44,10 +46,12 @@ use crate::activity::Slots;
 use crate::artifact::Artifact;
 use crate::clock::Clock;
 use crate::control::Control;
+use crate::error::Unavailable;
 use crate::registry::Registry;
 use crate::store::{Owner, Remains, Store, StoreError};
 
 pub(crate) use migrate::{MigrateReply, MigrateRequest};
+pub(crate) use observers::{Follower, Observers};
 #[cfg(feature = "cli")]
 pub(crate) use open::{entropy, unreadable_history};
 pub(crate) use retention::SLICE;
@@ -93,6 +97,8 @@ pub(crate) struct Shared {
     timers: Sender<TimerMessage>,
     /// About how many bytes the runs hold that nothing happens to.
     warm: Arc<AtomicUsize>,
+    /// Who reads what runs give out.
+    pub(crate) observers: Arc<Observers>,
     /// Blocked runs that the program has nobody for to tell of.
     unheard: Unheard,
     /// No run is started and no attempt is begun any more. Attempts see it too.
@@ -219,6 +225,7 @@ impl Engine {
         }
         self.shared.timer(TimerMessage::Stop);
         self.threads.join();
+        self.shared.observers.close(Unavailable::Stopped);
         // Those whose requests were under way are told by now that they were not answered.
         self.control = None;
         self.shared.unheard.say();
@@ -273,6 +280,7 @@ fn assemble(parts: Parts) -> Result<Assembled, StoreError> {
         by_run,
         timers,
         warm: Arc::default(),
+        observers: Arc::default(),
         unheard: Unheard::default(),
         stop: Stop::default(),
     });

@@ -284,6 +284,7 @@ impl Shard {
         run.ended = head.status.is_finished();
         run.finished = head.finished.unwrap_or_default();
         run.was_blocked = head.blocked && !run.ended;
+        run.shows = !head.views.is_empty();
         run.timers = timers
             .into_iter()
             .map(|(operation, deadline)| (deadline, operation))
@@ -351,6 +352,9 @@ impl Shard {
         let began = Instant::now();
         if from > run.sequence {
             run.stage = Stage::Ready;
+            if let Err(error) = self.publish_again(key) {
+                return self.unreadable(key, error);
+            }
             return self.advance(key);
         }
         let units = match self.shared.store.history(key, run.generation, from, slice) {

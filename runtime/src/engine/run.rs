@@ -57,6 +57,8 @@ pub(super) struct Run {
     pub(super) in_flight: Option<Vec<After>>,
     /// Why this program cannot go on with it.
     pub(super) blocked: Option<BlockedNow>,
+    /// The store has views of it.
+    pub(super) shows: bool,
     /// An earlier try was blocked, and the record of that has not been cleared.
     pub(super) was_blocked: bool,
     /// The generation has ended.
@@ -175,6 +177,8 @@ pub(super) enum After {
         /// When, on the monotonic clock; `None`: later than that can count.
         rings: Option<Instant>,
     },
+    /// Those who follow the run look at what it has given out.
+    News,
     /// The workflow's lines are shown.
     Logs(Vec<LogLine>),
     /// Who started the run is told.
@@ -222,6 +226,7 @@ impl Run {
             after: Vec::new(),
             in_flight: None,
             blocked: None,
+            shows: false,
             was_blocked: false,
             ended: false,
             finished: Timestamp::default(),
@@ -248,6 +253,7 @@ impl Run {
             tasks,
             timers,
             attempts,
+            views,
             status,
             blocked,
             ..
@@ -259,6 +265,7 @@ impl Run {
             && tasks.is_empty()
             && timers.is_empty()
             && attempts.is_empty()
+            && views.is_empty()
             && status.is_none()
             && blocked.is_none())
     }

@@ -268,6 +268,7 @@ impl Shard {
             let _ = reply.send(Err(error.clone()));
         }
         self.fail_sends(&error);
+        self.shared.observers.close(error.clone());
         self.failed.get_or_insert(error);
     }
 

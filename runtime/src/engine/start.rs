@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use perennial::history::{Observation, SEMANTICS, Started};
+use perennial::history::{Observation, SEMANTICS, Started, StreamEnd};
 use perennial::machine::Machine;
 
 use super::advance::{apply, observe};
@@ -88,6 +88,11 @@ impl Shard {
             first_operation,
             version: workflow.graph.version,
             migrated_from: None,
+            streams: before
+                .iter()
+                .flat_map(|head| &head.streams)
+                .map(StreamEnd::from)
+                .collect(),
         }));
         let mut machine = Box::new(Machine::new(workflow, &shared.artifact, entropy()));
         run.after.push(After::Started {

@@ -256,6 +256,7 @@ impl Plan {
             first_operation: 1,
             version: self.definition.to.graph.version,
             migrated_from: Some(self.run.id.clone()),
+            streams: Vec::new(),
         };
         let (workflow, input) = (begun.workflow.clone(), begun.input.digest());
         let migrated = Migrated {

@@ -21,6 +21,8 @@ use super::program::ProgramRecord;
 use super::purge::{FinishedRun, Progress, Purge, Purged, Remains};
 use super::restore::Restore;
 use super::slots::{Committed, Slot};
+use super::stream::{StreamItem, StreamRange};
+use super::view::{ViewChange, ViewRecord};
 use crate::profile::Profile;
 
 /// Called once with the fate of a write, on a thread of the store or of whoever writes just then: it must not
@@ -147,6 +149,41 @@ pub trait Store: Send + Sync + fmt::Debug + 'static {
     /// When something that is stored cannot be read.
     fn keys(&self, run: &RunKey, after: u64, limit: usize) -> Result<Vec<KeyRecord>, StoreError>;
 
+    /// At most `limit` items of a stream of a run, after the one of number `after`, over all generations, in the
+    /// order of their numbers (S28). Nothing of a stream that the run does not have, and nothing before the
+    /// [first](StreamRange::first) that is kept.
+    ///
+    /// # Errors
+    ///
+    /// When an item is damaged or missing; nothing is skipped (S5).
+    fn stream(
+        &self,
+        run: &RunKey,
+        name: &str,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<StreamItem>, StoreError>;
+
+    /// What the views of a run show, in the order of [`Head::views`]; none where the run was purged, or is not there.
+    ///
+    /// # Errors
+    ///
+    /// When something that is stored cannot be read.
+    fn views(&self, run: &RunKey) -> Result<Vec<ViewRecord>, StoreError> {
+        let loaded = self.load(run)?;
+        Ok(loaded.map(|loaded| loaded.views).unwrap_or_default())
+    }
+
+    /// What one view of a run shows; `None` where there is none of that name.
+    ///
+    /// # Errors
+    ///
+    /// When something that is stored cannot be read.
+    fn view(&self, run: &RunKey, name: &str) -> Result<Option<ViewRecord>, StoreError> {
+        let views = self.views(run)?;
+        Ok(views.into_iter().find(|view| view.name == name))
+    }
+
     /// At most `limit` units of a generation, from the one on that holds event number `from`. Nothing of
     /// generations that were purged: those before [`Head::kept_from`].
     ///
@@ -262,6 +299,13 @@ pub struct Head {
     pub next_operation: u64,
     /// What it is told from outside.
     pub inbox: Inbox,
+    /// The streams in which it has given out items, in the order in which it began them: at most
+    /// [`MAX_STREAMS`](perennial::MAX_STREAMS). A run that begins anew goes on with their numbers (S28), also after
+    /// a purge.
+    pub streams: Vec<StreamRange>,
+    /// The names of its views, in the order in which they came: at most [`MAX_VIEWS`](perennial::MAX_VIEWS). A run
+    /// that begins anew shows nothing.
+    pub views: Vec<String>,
     /// When the generation was made.
     pub created: Timestamp,
     /// When the generation ended.
@@ -349,7 +393,8 @@ pub struct Commit {
 /// All that one write changes in a run: one commit, nothing beside it.
 #[derive(Clone, Debug, Default)]
 pub struct Changes {
-    /// Units that the history gets, numbered on from its last event.
+    /// Units that the history gets, numbered on from its last event. Items of streams in them are numbered on from
+    /// the last ones in [`Head::streams`].
     pub units: Vec<Unit>,
     /// Arrival numbers of queue rows that these units took.
     pub taken: Vec<u64>,
@@ -369,6 +414,8 @@ pub struct Changes {
     pub timers: Vec<TimerChange>,
     /// Attempts to be shown.
     pub attempts: Vec<AttemptRecord>,
+    /// What the run shows from now on; of several changes of one view the last counts.
+    pub views: Vec<ViewChange>,
     /// How the run stands from now on; `None`: as before.
     pub status: Option<Status>,
     /// The stamp of the write; the head's stamp never goes back.
@@ -523,6 +570,9 @@ pub struct Loaded {
     pub queue: Vec<Queued>,
     /// Its blocked records, as [`Store::blocked`] gives them.
     pub blocked: Vec<BlockedRecord>,
+    /// What its views show. One that cannot be read has another in its place that says so; [`Store::views`] has an
+    /// error for it.
+    pub views: Vec<ViewRecord>,
 }
 
 impl Loaded {
@@ -535,6 +585,7 @@ impl Loaded {
             timers: Vec::new(),
             queue: Vec::new(),
             blocked: Vec::new(),
+            views: Vec::new(),
         }
     }
 }

@@ -27,6 +27,8 @@ mod rules;
 pub(crate) mod runs;
 pub mod sled;
 mod slots;
+mod stream;
+mod view;
 
 pub use blocked::{BlockedChange, BlockedRecord};
 pub use census::{Census, Standing};
@@ -50,3 +52,5 @@ pub use rules::{MAX_NAME_BYTES, MAX_TEXT_BYTES, MAX_UNIT_BYTES};
 pub use sled::{Durability, OpenError, SledStore};
 pub use slots::{Arrival, Committed, Slot, SlotEffect, slot_key};
 pub(crate) use slots::{is_filled, is_told};
+pub use stream::{StreamItem, StreamRange};
+pub use view::{ViewChange, ViewRecord};

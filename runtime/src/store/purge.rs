@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::contract::Head;
 use super::inbox::Inbox;
-use super::{Refusal, StoreError};
+use super::{Refusal, StoreError, stream};
 
 /// Takes a slice of a finished run away.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -125,6 +125,8 @@ pub(super) fn begin(head: Option<&Head>, tasks: u64, purge: &Purge) -> Result<He
     head.blocked = false;
     // Its unread messages go with it, and the keys of those that it had (M42).
     head.inbox = Inbox::default();
+    stream::purged(&mut head.streams);
+    head.views.clear();
     Ok(head)
 }
 

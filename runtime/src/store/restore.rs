@@ -16,7 +16,8 @@ use perennial::history::Unit;
 
 use super::contract::{AttemptRecord, Head, Loaded};
 use super::inbox::{Inbox, KeyRecord};
-use super::{Refusal, Status, StoreError, rules};
+use super::stream::{self, StreamRange};
+use super::{Refusal, Status, StoreError, rules, view};
 
 /// A part of a run that is put back.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,7 +71,7 @@ impl Restore {
 }
 
 /// How far the restore of a run is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Restoring {
     /// The first generation that has a history.
     pub(super) first: u64,
@@ -88,6 +89,8 @@ pub(super) struct Restoring {
     pub(super) first_key: u64,
     /// The arrival of the last of them.
     pub(super) last_key: u64,
+    /// The streams of which its histories have items.
+    pub(super) streams: Vec<StreamRange>,
 }
 
 /// Numbers beyond this come from no store, and counting on from them would overflow.
@@ -123,7 +126,7 @@ pub(super) fn history(
         generation,
         sequence: 0,
         ended: false,
-        ..so_far.copied().unwrap_or_default()
+        ..so_far.cloned().unwrap_or_default()
     };
     let first = so_far.is_none_or(|so_far| so_far.generation == 0);
     let current = so_far.map_or((0, 0), |so_far| (so_far.generation, so_far.sequence));
@@ -140,7 +143,7 @@ pub(super) fn history(
     };
     let mut now = match so_far {
         _ if first && (1..=MOST).contains(&generation) => begun(generation),
-        Some(so_far) if so_far.generation == generation && !so_far.ended => *so_far,
+        Some(so_far) if so_far.generation == generation && !so_far.ended => so_far.clone(),
         Some(so_far) if so_far.ended && so_far.generation + 1 == generation => begun(so_far.first),
         _ => return before_first(),
     };
@@ -152,6 +155,7 @@ pub(super) fn history(
         if now.sequence > MOST {
             return moved(now.sequence);
         }
+        stream::count(run, &mut now.streams, unit)?;
     }
     if let Some(end) = end {
         if end != now.sequence {
@@ -170,7 +174,7 @@ pub(super) fn keys(
     keys: &[KeyRecord],
 ) -> Result<Restoring, StoreError> {
     absent(run, exists, so_far)?;
-    let mut now = so_far.copied().unwrap_or_default();
+    let mut now = so_far.cloned().unwrap_or_default();
     for record in keys {
         record.check()?;
         if record.arrival <= now.last_key {
@@ -207,7 +211,14 @@ pub(super) fn finish(
     absent(run, exists, so_far)?;
     check(run, loaded)?;
     let head = &loaded.head;
-    let keys = so_far.copied().unwrap_or_default();
+    let keys = so_far.cloned().unwrap_or_default();
+    let mut kept = keys.streams.iter();
+    let has_items = |stream: &StreamRange| stream.first <= stream.last;
+    let named = head.streams.iter().filter(|stream| has_items(stream));
+    if named.clone().count() != keys.streams.len() || !kept.all(|kept| head.streams.contains(kept))
+    {
+        return inconsistent(run, "other items of streams than its head says");
+    }
     if keys.keys != head.inbox.keys {
         return inconsistent(run, "another number of keys than its head says");
     }
@@ -253,6 +264,7 @@ fn check(run: &RunKey, loaded: &Loaded) -> Result<(), StoreError> {
         timers,
         queue,
         blocked,
+        views,
     } = loaded;
     rules::check_loaded(loaded)?;
     head.inbox.awaited.check()?;
@@ -277,9 +289,17 @@ fn check(run: &RunKey, loaded: &Loaded) -> Result<(), StoreError> {
     ];
     let finished = head.status.is_finished();
     let purged = head.purged.is_some();
-    let alone = tasks.is_empty() && timers.is_empty() && queue.is_empty() && blocked.is_empty();
+    let alone = tasks.is_empty()
+        && timers.is_empty()
+        && queue.is_empty()
+        && blocked.is_empty()
+        && views.is_empty();
     let problem = if numbers.iter().any(|number| *number > MOST) {
         "a number that no store gives"
+    } else if let Some(problem) = stream::problem(&head.streams, MOST) {
+        problem
+    } else if let Some(problem) = view::problem(&head.views, views) {
+        problem
     } else if generation == 0 || next_operation == 0 {
         "a number that begins with 0"
     } else if finished != head.finished.is_some() {

@@ -12,7 +12,8 @@ use super::contract::{
 };
 use super::inbox::{self, Awaited, Inbox, KeyRecord, told};
 use super::purge::Purged;
-use super::{Refusal, StoreError};
+use super::view::ViewRecord;
+use super::{Refusal, StoreError, stream, view};
 
 /// The largest unit, and the largest row of a queue, in bytes of its record (S15).
 pub const MAX_UNIT_BYTES: usize = 16 << 20;
@@ -73,6 +74,10 @@ pub(super) fn create(existing: Option<&Head>, create: &Create) -> Result<Creatio
             keys_after: head.arrivals,
             ..Inbox::default()
         }),
+        // Whoever has read some goes on with what is new.
+        streams: follows.map_or_else(Vec::new, |head| head.streams.clone()),
+        // Nothing of how the generation before stood is true of this one.
+        views: Vec::new(),
         created: stamp,
         finished: None,
         // Records of the generation before say nothing about the history that begins here.
@@ -115,11 +120,15 @@ pub(super) fn commit(head: Option<&Head>, commit: &Commit) -> Result<Resolved, S
         units,
         enqueue,
         slots,
+        views,
         status,
         ..
     } = &commit.changes;
-    let says_nothing =
-        units.is_empty() && enqueue.is_empty() && slots.is_empty() && status.is_none();
+    let says_nothing = units.is_empty()
+        && enqueue.is_empty()
+        && slots.is_empty()
+        && views.is_empty()
+        && status.is_none();
     if head.status.is_finished() && !says_nothing {
         return Err(StoreError::Refused(Refusal::Finished { run: run() }));
     }
@@ -150,7 +159,9 @@ fn advance(run: &RunKey, mut head: Head, changes: &Changes) -> Result<Resolved, 
         head.sequence = unit.last();
         head.stamp = head.stamp.max(unit.at);
         count(&mut head, unit);
+        stream::count_on(run, &mut head.streams, unit)?;
     }
+    view::change(&mut head.views, &changes.views)?;
     let rows = changes
         .enqueue
         .iter()
@@ -329,6 +340,7 @@ pub(super) fn check_loaded(loaded: &Loaded) -> Result<(), StoreError> {
     check_name("the name of the workflow", &loaded.head.workflow)?;
     loaded.tasks.iter().try_for_each(check_task)?;
     loaded.blocked.iter().try_for_each(check_blocked)?;
+    loaded.views.iter().try_for_each(ViewRecord::check)?;
     loaded
         .queue
         .iter()

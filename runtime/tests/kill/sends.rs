@@ -1,5 +1,6 @@
 //! A process that sends messages and takes them, killed again and again right after a send has returned: what was
-//! acknowledged is taken once, in its order, and what was not read is still there (M5, M53, RW-07).
+//! acknowledged is taken once, in its order, and what was not read is still there (M5, M53, RW-07). Each that is taken
+//! is given out in a stream, once, and what an observer has seen of that is there afterwards (B14).
 
 use std::path::{Path, PathBuf};
 
@@ -21,6 +22,7 @@ const RUNS: usize = 3;
 const TAKEN: u64 = 40;
 
 const ITEM: Message<u64> = Message::new("item");
+const TAKEN_ITEMS: Stream<u64> = Stream::new("taken");
 /// Nobody waits for these.
 const NOTE: Message<u64> = Message::new("note");
 
@@ -43,7 +45,9 @@ async fn takes(cx: &Cx, count: u64) -> Result<Vec<u64>, Error> {
         if n % 4 == 1 {
             touch(cx, n).await?;
         }
-        all.push(take(cx).await?);
+        let item = take(cx).await?;
+        cx.emit(TAKEN_ITEMS, item);
+        all.push(item);
     }
     Ok(all)
 }
@@ -78,6 +82,13 @@ fn child() {
 async fn sends(client: Client, run: usize, sent: u64) {
     let handle = client.start(takes, format!("takes-{run}"), TAKEN);
     let handle = handle.await.unwrap();
+    let mut items = handle.stream(TAKEN_ITEMS);
+    tokio::spawn(async move {
+        while let Some(Ok(item)) = items.next().await {
+            assert_eq!(item.value + 1, item.number);
+            tell(format!("seen {run} {}", item.number));
+        }
+    });
     for n in sent..TAKEN {
         // The life before may have been killed between the store's answer and ours.
         handle
@@ -95,6 +106,12 @@ async fn sends(client: Client, run: usize, sent: u64) {
     let taken = handle.result().await.unwrap();
     let expected: Vec<u64> = (0..TAKEN).collect();
     assert_eq!(taken, expected, "run {run}");
+    let mut items = handle.stream(TAKEN_ITEMS);
+    let mut given = Vec::new();
+    while let Some(item) = items.next().await {
+        given.push(item.unwrap().value);
+    }
+    assert_eq!(given, expected, "run {run}");
     let notes = handle.list_messages().named("note").page().await.unwrap();
     let notes = notes.messages.into_iter();
     let unread = notes.map(|note| (note.payload.decode::<u64>().unwrap(), note.state));
@@ -102,34 +119,53 @@ async fn sends(client: Client, run: usize, sent: u64) {
     assert!(unread.eq(expected), "run {run}");
 }
 
+/// What the processes so far have said of each run.
+#[derive(Default)]
+struct Told {
+    /// How many messages were acknowledged.
+    sent: [u64; RUNS],
+    /// How many items an observer has seen.
+    seen: [u64; RUNS],
+}
+
+impl Told {
+    /// Whether the line says that a message was acknowledged.
+    fn hear(&mut self, line: &str) -> bool {
+        let (said, run, n) = match line.split(' ').collect::<Vec<_>>()[..] {
+            [said @ ("sent" | "seen"), run, n] => (said, run, n),
+            _ => return false,
+        };
+        let (run, n): (usize, u64) = (run.parse().unwrap(), n.parse().unwrap());
+        if said == "sent" {
+            self.sent[run] = n + 1;
+        } else {
+            self.seen[run] = self.seen[run].max(n);
+        }
+        said == "sent"
+    }
+}
+
 /// One process: killed once it has acknowledged so many messages. Says whether it came to its end before.
-fn live(folder: &Path, sent: &mut [u64], kill_after: u64) -> bool {
-    let list: Vec<String> = sent.iter().map(u64::to_string).collect();
+fn live(folder: &Path, told: &mut Told, kill_after: u64) -> bool {
+    let list: Vec<String> = told.sent.iter().map(u64::to_string).collect();
     let process = Role::new("sends::child")
         .with(FOLDER, folder)
         .with(SENT, list.join(","))
         .start();
     let mut left = kill_after;
     while let Some(line) = process.line() {
-        match line.split(' ').collect::<Vec<_>>()[..] {
-            ["sent", run, n] => {
-                sent[run.parse::<usize>().unwrap()] = n.parse::<u64>().unwrap() + 1;
-                left -= 1;
-                if left == 0 {
-                    let ended = process.killed();
-                    for line in ended.lines {
-                        if let ["sent", run, n] = line.split(' ').collect::<Vec<_>>()[..] {
-                            sent[run.parse::<usize>().unwrap()] = n.parse::<u64>().unwrap() + 1;
-                        }
-                    }
-                    return false;
+        if line == "finished" {
+            assert!(process.ended().status.success());
+            return true;
+        }
+        if told.hear(&line) {
+            left -= 1;
+            if left == 0 {
+                for line in process.killed().lines {
+                    told.hear(&line);
                 }
+                return false;
             }
-            ["finished"] => {
-                assert!(process.ended().status.success());
-                return true;
-            }
-            _ => {}
         }
     }
     let ended = process.ended();
@@ -144,26 +180,35 @@ fn stored(store: &SledStore, run: usize) -> u64 {
 }
 
 #[test]
-fn m05_m53_a_message_whose_send_returned_is_taken_once_whenever_the_process_is_killed() {
+fn b14_m05_m53_a_message_is_taken_and_given_out_once_whenever_the_process_is_killed() {
     let (seed, most) = (seed(), rounds("PERENNIAL_SEND_KILLS", 30));
     let folder = folder_for_sync("sends");
-    let (mut sent, mut kills) = (vec![0; RUNS], 0);
+    let (mut told, mut kills) = (Told::default(), 0);
     loop {
         let mut chance = Seeded::nth(seed, kills);
         let kill_after = match kills < most {
             true => chance.within(1..16),
             false => u64::MAX,
         };
-        if live(&folder, &mut sent, kill_after) {
+        if live(&folder, &mut told, kill_after) {
             break;
         }
         kills += 1;
         let store = SledStore::open(folder.join("store")).unwrap();
-        for (run, &sent) in sent.iter().enumerate() {
+        for (run, &sent) in told.sent.iter().enumerate() {
             let stored = stored(&store, run);
             assert!(
                 (2 * sent..=2 * sent + 2).contains(&stored),
                 "run {run} was sent {sent} of each name, and has {stored}"
+            );
+            let key = run_key(&format!("takes-{run}"));
+            let items = store.stream(&key, "taken", 0, usize::MAX).unwrap();
+            let there: Vec<_> = items.iter().map(|item| item.number).collect();
+            assert_eq!(there, (1..=there.len() as u64).collect::<Vec<_>>());
+            let seen = told.seen[run];
+            assert!(
+                there.len() as u64 >= seen,
+                "of run {run} {seen} items were seen, and {there:?} are there"
             );
         }
     }

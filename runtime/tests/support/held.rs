@@ -10,7 +10,7 @@ use perennial_runtime::Profile;
 use perennial_runtime::store::{
     Ack, AttemptRecord, Commit, Committed, Create, Created, Deliver, Delivered, DueTimer,
     FinishedRun, Head, KeyRecord, ListQuery, Loaded, MemoryStore, Migrate, Owner, Page,
-    ProgramRecord, Progress, Purge, Remains, Restore, Store, StoreError,
+    ProgramRecord, Progress, Purge, Remains, Restore, Store, StoreError, StreamItem, ViewRecord,
 };
 use tokio::sync::Semaphore;
 
@@ -253,6 +253,21 @@ impl Store for Shared {
     }
     fn keys(&self, run: &RunKey, after: u64, limit: usize) -> Result<Vec<KeyRecord>, StoreError> {
         self.0.inner.keys(run, after, limit)
+    }
+    fn views(&self, run: &RunKey) -> Result<Vec<ViewRecord>, StoreError> {
+        self.0.inner.views(run)
+    }
+    fn view(&self, run: &RunKey, name: &str) -> Result<Option<ViewRecord>, StoreError> {
+        self.0.inner.view(run, name)
+    }
+    fn stream(
+        &self,
+        run: &RunKey,
+        name: &str,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<StreamItem>, StoreError> {
+        self.0.inner.stream(run, name, after, limit)
     }
     fn history(
         &self,

@@ -1,6 +1,7 @@
 //! What a workflow can do.
 
 mod draw;
+mod emit;
 mod lent;
 mod log;
 mod receive;
@@ -9,6 +10,7 @@ mod send;
 mod spawn;
 mod time;
 mod version;
+mod view;
 
 use std::cell::RefCell;
 use std::fmt;

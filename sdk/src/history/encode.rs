@@ -42,6 +42,7 @@ mod kind {
     pub(super) const MARKER: u32 = 70;
     pub(super) const RECEIVE_STARTED: u32 = 71;
     pub(super) const RECEIVED: u32 = 72;
+    pub(super) const EMITTED: u32 = 104;
     pub(super) const SEND_REQUESTED: u32 = 94;
 }
 
@@ -205,6 +206,17 @@ fn decision(fields: &mut FieldWriter<'_>, decision: &Decision) {
             if let Some(problem) = invalid {
                 f.text(3, problem);
             }
+        }),
+        Decision::Emitted {
+            stream,
+            number,
+            value,
+            site,
+        } => fields.nested(kind::EMITTED, |f| {
+            f.text(1, stream);
+            f.number(2, *number);
+            f.text(3, value.as_json());
+            write_site(f, 4, site.as_ref());
         }),
         Decision::SendRequested {
             operation,
@@ -424,7 +436,7 @@ fn read_failure(fields: Fields<'_>) -> Result<ActivityFailure, RecordError> {
 
 fn read_decision(event: u32, content: Content<'_>) -> Result<Decision, RecordError> {
     let fields = match event {
-        kind::ACTIVITY_SCHEDULED..=kind::RECEIVED | kind::SEND_REQUESTED => {
+        kind::ACTIVITY_SCHEDULED..=kind::RECEIVED | kind::SEND_REQUESTED | kind::EMITTED => {
             content.fields("event")?
         }
         other => return Err(RecordError::UnknownKind { kind: other.into() }),
@@ -472,6 +484,12 @@ fn read_decision(event: u32, content: Content<'_>) -> Result<Decision, RecordErr
             number: parts.number(2, "number")?,
             invalid: parts.optional_text(3, "invalid")?,
         },
+        kind::EMITTED => Decision::Emitted {
+            stream: parts.text(1, "stream")?.to_owned().into(),
+            number: parts.number(2, "number")?,
+            value: parts.value(3, "value")?,
+            site: parts.site(4)?,
+        },
         kind::SEND_REQUESTED => Decision::SendRequested {
             operation: parts.number(1, "operation")?,
             run: slot::run_id(&parts, 2, "run")?,
@@ -494,7 +512,7 @@ fn read_decision(event: u32, content: Content<'_>) -> Result<Decision, RecordErr
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::history::{Migrated, SlotResult, Started};
+    use crate::history::{Migrated, SlotResult, Started, StreamEnd};
     use crate::{Receipt, RunEnd, SendFailure};
 
     /// The machine adds up what events have at most, so that a unit that it lets through is never too large
@@ -552,6 +570,12 @@ mod tests {
                 number: most,
                 invalid: Some("i".repeat(20_000)),
             },
+            Decision::Emitted {
+                stream: "n".repeat(200).into(),
+                number: most,
+                value: value(),
+                site: site(),
+            },
             Decision::SendRequested {
                 operation: most,
                 run: "r".repeat(128).parse().expect("a valid id"),
@@ -603,6 +627,13 @@ mod tests {
             first_operation: most,
             version: Some(u32::MAX),
             migrated_from: Some("m".repeat(128).parse().expect("a valid id")),
+            streams: vec![
+                StreamEnd {
+                    name: "s".repeat(128),
+                    last: most,
+                };
+                16
+            ],
         };
         let migrated = Observation::Migrated(Migrated {
             to: started.run.clone(),

@@ -150,11 +150,30 @@ pub struct Started {
     /// The run that was migrated to this one (S38).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub migrated_from: Option<RunId>,
+    /// The streams in which earlier generations of the run have given out items: numbers go on from there (S28).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub streams: Vec<StreamEnd>,
+}
+
+/// How far a stream of a run is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StreamEnd {
+    /// The name of the stream.
+    pub name: String,
+    /// The number of its last item.
+    pub last: u64,
+}
+
+impl StreamEnd {
+    fn size(&self) -> usize {
+        32 + self.name.len()
+    }
 }
 
 impl Started {
     fn size(&self) -> usize {
-        self.workflow.len()
+        self.streams.iter().map(StreamEnd::size).sum::<usize>()
+            + self.workflow.len()
             + self.input.as_json().len()
             + self.artifact.len()
             + self.namespace.as_str().len()
@@ -370,6 +389,18 @@ pub enum Decision {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         site: Option<CallSite>,
     },
+    /// It gave out an item in a stream (S28).
+    Emitted {
+        /// The name of the stream.
+        stream: Cow<'static, str>,
+        /// The number of the item, counted from 1 over all generations of the run.
+        number: u64,
+        /// The item.
+        value: Value,
+        /// Where in the source.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        site: Option<CallSite>,
+    },
     /// It asked which version of its code this run has, and this is the one from here on (S36).
     Marker {
         /// What the code calls the change.
@@ -420,6 +451,7 @@ impl Decision {
             + match self {
                 Self::ActivityScheduled { name, input, .. } => name.len() + input.as_json().len(),
                 Self::TimerStarted { .. } | Self::Dropped { .. } => 0,
+                Self::Emitted { stream, value, .. } => stream.len() + value.as_json().len(),
                 Self::Marker { id, .. } => id.len(),
                 Self::ReceiveStarted { name, .. } => name.len(),
                 Self::SendRequested {
@@ -448,6 +480,7 @@ impl Decision {
             | Self::TimerStarted { site, .. }
             | Self::Recorded { site, .. }
             | Self::ReceiveStarted { site, .. }
+            | Self::Emitted { site, .. }
             | Self::SendRequested { site, .. }
             | Self::Marker { site, .. } => site.as_ref(),
             Self::Received { .. }

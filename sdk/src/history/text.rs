@@ -249,6 +249,19 @@ impl Text {
                         .value(layout::value(value))
                 }
             },
+            Decision::Emitted {
+                stream,
+                number,
+                value,
+                ..
+            } => {
+                let stream = stream.escape_debug();
+                Line::new(match self.options.unnumbered {
+                    true => format!("  emitted    {stream}"),
+                    false => format!("  emitted    {stream} #{number}"),
+                })
+                .value(layout::value(value))
+            }
             Decision::Marker { id, version, .. } => {
                 Line::new(format!("  marker     {} {version}", id.escape_debug()))
             }

@@ -528,6 +528,7 @@ fn is_unseen(side: &Side) -> bool {
             "random draw",
             "uuid",
             "recorded value ",
+            "emit ",
         ]
         .iter()
         .any(|kind| side.what.starts_with(kind))

@@ -109,6 +109,14 @@ impl Side {
         }
     }
 
+    /// That an item was given out in a stream.
+    pub(crate) fn emitted(stream: &str) -> Self {
+        Self {
+            name: Some(stream.to_owned()),
+            ..Self::called(&format!("emit \"{}\"", stream.escape_debug()))
+        }
+    }
+
     /// The send of a message or a signal: what is compared is to whom, and what it says.
     pub(crate) fn send(channel: Channel, name: &str, run: &RunId, payload: &Value) -> Self {
         let what = match channel {
@@ -195,6 +203,10 @@ impl Side {
                 ..Self::send(*channel, name, run, payload)
             },
             Decision::Recorded { source, .. } => Self::draw(source),
+            Decision::Emitted { stream, value, .. } => Self {
+                value: Some(value.clone()),
+                ..Self::emitted(stream)
+            },
             Decision::Marker { id, version, .. } => Self {
                 name: Some(id.clone().into_owned()),
                 ..Self::called(&Self::marker(id, *version))

@@ -61,6 +61,7 @@ impl Core {
         state.started_by = started.artifact.clone();
         state.started_version = started.version;
         state.next_operation = started.first_operation;
+        state.begin_streams(started);
     }
 
     pub(super) fn begin_replay(&self, unit: u64, at: Timestamp, decisions: Vec<Decision>) {

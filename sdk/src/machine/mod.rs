@@ -13,6 +13,7 @@
 
 mod core;
 mod decide;
+mod emit;
 mod fault;
 mod flag;
 mod handle;
@@ -26,10 +27,12 @@ mod state;
 mod step;
 mod tasks;
 mod trail;
+mod view;
 mod waits;
 
 pub use markers::MAX_MARKER_ID;
 pub use step::{LogLine, Scheduled, Step};
+pub use view::Shown;
 
 pub(crate) use self::core::{Core, SITE};
 pub(crate) use flag::Board;
@@ -220,6 +223,7 @@ impl Machine {
             scheduled: made.scheduled,
             stopped_timers: made.stopped_timers,
             logs: made.logs,
+            views: self.core.changed_views(),
             finished: self.finished,
         })
     }
@@ -266,6 +270,13 @@ impl Machine {
     #[must_use]
     pub fn awaits(&self, channel: Channel, name: &str) -> bool {
         self.core.awaits(channel, name)
+    }
+
+    /// What the views of the run show, by their names (S28): of a replayed run what the code makes of it that is
+    /// running now.
+    #[must_use]
+    pub fn views(&self) -> Vec<Shown> {
+        self.core.all_views()
     }
 
     /// About how many bytes it holds: the futures of the workflow and of what that spawned, the run's input,

@@ -13,6 +13,7 @@ use super::inbox::Inbox;
 use super::markers::MarkerValue;
 use super::probe::Probe;
 use super::step::{LogLine, Scheduled};
+use super::view::Views;
 use super::waits::passed;
 use super::{ActivityEnd, MAX_COMMANDS, MAX_OPEN, MAX_POLLS, MAX_UNIT_BYTES};
 use crate::history::{CallSite, Channel, Decision, RecordSource, SlotResult};
@@ -108,6 +109,10 @@ pub(super) struct State {
     pub(super) abandoned: BTreeMap<u64, &'static str>,
     /// Messages that no wait has taken, and the waits that have none.
     pub(super) inbox: Inbox,
+    /// What the run shows of itself.
+    pub(super) views: Views,
+    /// The number of the last item of each stream.
+    pub(super) streams: BTreeMap<String, u64>,
     /// What the generation has for the markers that were asked for.
     pub(super) markers: HashMap<&'static str, MarkerValue, FxBuildHasher>,
     /// In replay: the last marker that got version 0 in this unit, since the history has none.
@@ -146,6 +151,8 @@ impl State {
             operations: HashMap::default(),
             abandoned: BTreeMap::new(),
             inbox: Inbox::default(),
+            views: Views::default(),
+            streams: BTreeMap::new(),
             markers: HashMap::default(),
             unrecorded: None,
             #[cfg(feature = "testing")]
@@ -163,6 +170,7 @@ impl State {
         self.bytes = 0;
         self.steps = 0;
         self.drawn.clear();
+        self.views.begin();
         self.made = Made::default();
         self.unrecorded = None;
     }
@@ -302,6 +310,7 @@ impl State {
         operations
             + markers
             + self.inbox.memory()
+            + self.views.memory()
             + self.abandoned.len() * size_of::<(u64, &str)>() * 2
             + self.started_by.len()
     }

@@ -1,5 +1,6 @@
 //! What a poll led to.
 
+use super::Shown;
 use crate::history::{CallSite, Unit};
 use crate::{ActivityOptions, Timestamp};
 
@@ -14,6 +15,8 @@ pub struct Step {
     pub stopped_timers: Vec<(u64, Timestamp)>,
     /// What the workflow logged.
     pub logs: Vec<LogLine>,
+    /// Views that the unit has changed, as it leaves them: at most [`MAX_VIEWS`](crate::MAX_VIEWS).
+    pub views: Vec<Shown>,
     /// Whether the generation ended.
     pub finished: bool,
 }

@@ -105,6 +105,8 @@ pub(super) struct TestedRun {
     timers: BTreeSet<(Timestamp, u64)>,
     pub(super) tasks: Tasks,
     pub(super) logs: Vec<String>,
+    /// What its views show.
+    pub(super) views: BTreeMap<&'static str, Value>,
     /// What the workflow returned.
     pub(super) end: Option<Result<Value, Value>>,
 }
@@ -182,6 +184,7 @@ impl Driver {
             first_operation: 1,
             version: definition.graph.version,
             migrated_from: None,
+            streams: Vec::new(),
         };
         self.runs.push(TestedRun {
             recording: Recording::new(key.to_string(), definition),
@@ -199,6 +202,7 @@ impl Driver {
             timers: BTreeSet::new(),
             tasks: Tasks::new(),
             logs: Vec::new(),
+            views: BTreeMap::new(),
             end: None,
         });
         Ok(index)
@@ -532,6 +536,9 @@ impl TestedRun {
             self.timers.clear();
             self.machine = None;
         }
+        let views = step.views.into_iter();
+        self.views
+            .extend(views.map(|shown| (shown.view, shown.value)));
         let logs = step.logs.into_iter();
         self.logs.extend(logs.map(|line| line.message));
         self.recording.units.push(step.unit);

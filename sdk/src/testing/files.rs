@@ -132,6 +132,7 @@ fn bare(history: &History) -> History {
                 | Decision::TimerStarted { site, .. }
                 | Decision::Recorded { site, .. }
                 | Decision::ReceiveStarted { site, .. }
+                | Decision::Emitted { site, .. }
                 | Decision::SendRequested { site, .. }
                 | Decision::Marker { site, .. } => *site = None,
                 Decision::Received { .. }

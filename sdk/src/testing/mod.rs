@@ -72,6 +72,7 @@ mod run;
 mod sandbox;
 mod sent;
 mod snapshot;
+mod streams;
 mod suggest;
 mod test_run;
 mod thorough;

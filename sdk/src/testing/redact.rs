@@ -246,6 +246,11 @@ fn each_value(units: &mut [Unit], visit: &mut dyn FnMut(&str, &str, &mut Json)) 
                     value: made,
                     ..
                 } => value(name, "value", made),
+                Decision::Emitted {
+                    stream,
+                    value: item,
+                    ..
+                } => value(stream, "item", item),
                 Decision::SendRequested { name, payload, .. } => value(name, "payload", payload),
                 Decision::Completed { value: result, .. } => value(&workflow, "result", result),
                 Decision::Failed { error, .. } => value(&workflow, "error", error),

@@ -68,6 +68,7 @@ fn kind(history: &History) -> u64 {
                 RecordSource::Uuid => ("uuid", "", 0),
                 RecordSource::Named(name) => ("recorded", &**name, 0),
             },
+            Decision::Emitted { stream, .. } => ("emitted", &**stream, 0),
             Decision::Marker { id, version, .. } => ("marker", &**id, *version),
             Decision::Dropped { .. } => ("dropped", "", 0),
             Decision::Completed { .. } => ("result", "", 0),

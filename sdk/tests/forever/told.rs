@@ -2,7 +2,7 @@
 
 use perennial::history::{
     ActivityFailure, Decision, History, Migrated, Observation, OpenOperation, SEMANTICS,
-    SlotResult, Started, Told, Unit,
+    SlotResult, Started, StreamEnd, Told, Unit,
 };
 use perennial::machine::Machine;
 use perennial::value::Value;
@@ -23,6 +23,7 @@ fn started(workflow: &str, run: &str, input: impl Serialize) -> Started {
         first_operation: 1,
         version: None,
         migrated_from: None,
+        streams: Vec::new(),
     }
 }
 
@@ -162,6 +163,26 @@ fn receives(run: &str, count: usize) -> History {
     told(started, observations.into_iter().take(count))
 }
 
+/// As long as `count` observations go.
+fn publishes(run: &str, count: usize, change: impl Fn(&mut Started)) -> History {
+    let order = workflows::Order {
+        id: "A-1".to_owned(),
+        cents: 1_200,
+        note: None,
+    };
+    let mut started = started("publishes", run, order);
+    change(&mut started);
+    let first = started.first_operation;
+    let observations = [
+        completed(first, 1_u64),
+        completed(first + 1, 2_u64),
+        Observation::TimerFired {
+            operation: first + 2,
+        },
+    ];
+    told(started, observations.into_iter().take(count))
+}
+
 /// What comes of each send, and what it takes at last.
 fn sends(run: &str, count: usize) -> History {
     let to = |id: &str| RunId::new(id).unwrap();
@@ -229,6 +250,7 @@ fn without_sites(mut history: History) -> History {
             | Decision::TimerStarted { site, .. }
             | Decision::Recorded { site, .. }
             | Decision::ReceiveStarted { site, .. }
+            | Decision::Emitted { site, .. }
             | Decision::SendRequested { site, .. }
             | Decision::Marker { site, .. } => *site = None,
             _ => {}
@@ -245,6 +267,16 @@ pub(crate) fn histories() -> Vec<(&'static str, History)> {
         started.version = Some(3);
         started.namespace = Namespace::new("shop").unwrap();
         started.migrated_from = Some(RunId::new("order-41").unwrap());
+    };
+    // Of its streams it goes on with one, and has had another that the code does not know.
+    let goes_on = |started: &mut Started| {
+        later(started);
+        started.streams = [("total", 41), ("long-ago", 7)]
+            .map(|(name, last)| StreamEnd {
+                name: name.to_owned(),
+                last,
+            })
+            .into();
     };
     let why = Value::encode(&workflows::Declined {
         why: "no room".to_owned(),
@@ -299,6 +331,16 @@ pub(crate) fn histories() -> Vec<(&'static str, History)> {
         (
             "receives-without-sites",
             without_sites(receives("order-51", usize::MAX)),
+        ),
+        ("publishes", publishes("order-52", usize::MAX, |_| {})),
+        ("publishes-in-flight", publishes("order-53", 1, |_| {})),
+        (
+            "publishes-later-generation",
+            publishes("order-54", usize::MAX, goes_on),
+        ),
+        (
+            "publishes-without-sites",
+            without_sites(publishes("order-55", usize::MAX, |_| {})),
         ),
         ("sends", sends("order-52", usize::MAX)),
         ("sends-in-flight", sends("order-53", 15)),

@@ -127,6 +127,26 @@ async fn receives(cx: &Cx) -> Result<(Vec<String>, Vec<u64>), Error> {
     Ok((told, wrong))
 }
 
+const OUTPUT: Stream<Order> = Stream::new("output:of.the_shop-1");
+const TOTAL: Stream<Option<u64>> = Stream::new("total");
+const STATUS: View<String> = View::new("status");
+
+/// Items of two streams, several in a unit and one in the last; what is shown beside them is nowhere.
+#[workflow]
+async fn publishes(cx: &Cx, order: Order) -> Result<u64, Error> {
+    cx.set(STATUS, "begins".to_owned());
+    cx.emit(TOTAL, None);
+    for number in 1..=2 {
+        let shipped = ship(cx, number).await?;
+        cx.emit(OUTPUT, order.clone());
+        cx.emit(TOTAL, Some(shipped));
+        cx.set(STATUS, format!("{number} shipped"));
+    }
+    cx.sleep(hours(1)).await?;
+    cx.emit(TOTAL, Some(u64::MAX));
+    Ok(order.cents)
+}
+
 /// Sends to other runs and to itself, one after the other and at once, and gives up one.
 #[workflow]
 async fn sends(cx: &Cx, others: Vec<RunId>) -> Result<(Vec<u64>, Vec<String>), Error> {
@@ -161,6 +181,7 @@ pub(crate) fn all() -> Vec<WorkflowDefinition> {
         WorkflowDefinition::of::<refuses>(),
         WorkflowDefinition::of::<waits>(),
         WorkflowDefinition::of::<receives>(),
+        WorkflowDefinition::of::<publishes>(),
         WorkflowDefinition::of::<sends>(),
     ]
 }

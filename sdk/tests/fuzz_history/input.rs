@@ -115,6 +115,7 @@ fn told(kind: u64) -> History {
         first_operation: 1 + kind,
         version: Some(1),
         migrated_from: None,
+        streams: Vec::new(),
     });
     let mut units = vec![machine.observe(started, at, at).unwrap().unit];
     while !machine.is_finished() && units.len() < 40 - 6 * usize::try_from(kind).unwrap() {
@@ -395,6 +396,10 @@ fn decisions(decisions: &mut Vec<Decision>, what: u8, [b, c]: [usize; 2]) {
                     *id = word(c).into();
                 }
             }
+            Decision::Emitted { stream, number, .. } => match c % 3 {
+                0 => *number = c as u64,
+                _ => *stream = word(c / 3).into(),
+            },
             Decision::SendRequested {
                 channel,
                 name,
@@ -427,6 +432,7 @@ fn decisions(decisions: &mut Vec<Decision>, what: u8, [b, c]: [usize; 2]) {
             Decision::Recorded {
                 value: recorded, ..
             } => *recorded = value(c),
+            Decision::Emitted { value: item, .. } => *item = value(c),
             Decision::Completed { value: result, .. } => *result = value(c),
             Decision::Failed { error, .. } => *error = value(c),
             _ => {}

@@ -248,6 +248,7 @@ pub fn started<W: Workflow>(input: impl Serialize) -> Observation {
         first_operation: 1,
         version: None,
         migrated_from: None,
+        streams: Vec::new(),
     })
 }
 

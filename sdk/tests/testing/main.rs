@@ -11,6 +11,7 @@ mod runs;
 mod rw03;
 mod rw31;
 mod sent;
+mod streams;
 mod told;
 mod versions;
 

@@ -240,16 +240,30 @@ fn graph(
     let Listening {
         constants,
         for_others,
+        published,
     } = &called.listening;
     let mut allowed = TokenStream::new();
+    let last = |path: &syn::Path| {
+        let last = path.segments.last();
+        last.map(|last| last.ident.unraw().to_string())
+    };
+    if !published.is_empty() {
+        allowed = quote!(#[allow(deprecated)]);
+        let published = published.iter().map(|path| {
+            let name = last(path);
+            quote!(|| {
+                #[allow(unused_imports)]
+                use #krate::__private::published::{Known as _, Published, Typed as _, Unknown as _};
+                (&&Published(&#path)).publishes(#name)
+            })
+        });
+        fields.extend(quote!(published: &[#(#published),*],));
+    }
     if !constants.is_empty() {
         // Where the constant is named in the body, that was allowed or not.
         allowed = quote!(#[allow(deprecated)]);
         let constants = constants.iter().map(|path| {
-            let name = path
-                .segments
-                .last()
-                .map(|last| last.ident.unraw().to_string());
+            let name = last(path);
             quote!(|| {
                 #[allow(unused_imports)]
                 use #krate::__private::listened::{Known as _, Listened, Typed as _, Unknown as _};

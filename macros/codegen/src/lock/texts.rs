@@ -73,7 +73,7 @@ fn named(line: &str) -> String {
 /// `waits for`, or what else the line is about.
 fn verb(line: &str) -> &'static str {
     let line = line.trim_start();
-    let decides = ["cx.random", "cx.record", "cx.uuid"];
+    let decides = ["cx.emit", "cx.random", "cx.record", "cx.uuid"];
     if decides.iter().any(|decision| line.starts_with(decision)) {
         "decides"
     } else if is_exit(line) {

@@ -4,8 +4,8 @@ use syn::ext::IdentExt;
 use syn::{Expr, ExprCall, ExprMethodCall};
 
 use super::operations::{
-    COLLECTING, DECISIONS, HARMLESS, LISTENING, Operation, SENDING, Value, constant, is_join_all,
-    last_segment, literal_text,
+    COLLECTING, DECISIONS, HARMLESS, LISTENING, NAMED, Operation, SENDING, Value, constant,
+    is_join_all, last_segment, literal_text,
 };
 use super::walk::Walk;
 use super::{Arm, Control, Node, Numbering, Place, first_span};
@@ -180,7 +180,7 @@ impl Walk<'_> {
         if let Some(text) = literal_text(call.args.first()) {
             label = format!("{label} {text}");
         }
-        if LISTENING.contains(&method)
+        if NAMED.contains(&method)
             && let Some(name) = constant(call.args.first())
         {
             label = format!("{label} {name}");

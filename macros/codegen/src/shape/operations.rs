@@ -65,14 +65,16 @@ pub(super) struct Operation {
 }
 
 /// Methods of the context that decide nothing and wait for nothing.
-pub(super) const HARMLESS: &[&str] = &["clone", "log", "namespace", "now", "run_id"];
+pub(super) const HARMLESS: &[&str] = &["clone", "log", "namespace", "now", "run_id", "set"];
 
 /// Methods of the context that decide at once.
-pub(super) const DECISIONS: &[&str] = &["random", "random_range", "record", "uuid"];
+pub(super) const DECISIONS: &[&str] = &["emit", "random", "random_range", "record", "uuid"];
 
 /// Methods of the context that wait for what the run is told, under a name that is in a constant.
 pub(super) const LISTENING: &[&str] = &["receive", "wait_for"];
 
+/// Methods of the context whose first argument is a constant that has a name.
+pub(super) const NAMED: &[&str] = &["emit", "receive", "wait_for"];
 /// Methods of the context that tell another run something, under a name that is in a constant: their second argument.
 pub(super) const SENDING: &[&str] = &["send", "signal"];
 

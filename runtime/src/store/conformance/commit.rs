@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use perennial::history::{Decision, RecordSource, Unit};
 use perennial::value::Value;
 
-use super::Factory;
 use super::scene::{
     Run, Scene, ack, at, completed, create, key, no_changes, ok, put, raised, task, unit, value,
 };
+use super::{Factory, views};
 use crate::store::{
     AttemptOutcome, AttemptRecord, BlockedChange, BlockedRecord, Changes, Committed, Created,
     MAX_UNIT_BYTES, Refusal, Status, Store, StoreError, TaskChange, TimerChange,
@@ -47,6 +47,7 @@ pub fn a_commit_changes_all_that_it_says(factory: Factory<'_>) {
             deadline: at(60),
         }],
         attempts: vec![attempt.clone()],
+        views: vec![views::put("status", value(10))],
         status: Some(Status::Failed),
         stamp: at(9),
         next_operation: Some(6),
@@ -70,6 +71,7 @@ pub fn a_commit_changes_all_that_it_says(factory: Factory<'_>) {
         (6, 2, true)
     );
     assert_eq!(loaded.tasks, [task(3), task(4)]);
+    assert_eq!(loaded.views, [views::record("status", value(10))]);
     assert_eq!(loaded.timers, [(5, at(60))]);
     let [row] = &loaded.queue[..] else {
         panic!("one row was taken and one was put")

@@ -37,6 +37,8 @@ pub fn a_run_is_made_once(factory: Factory<'_>) {
         purged: None,
         kept_from: 1,
         inbox: Default::default(),
+        streams: Vec::new(),
+        views: Vec::new(),
         migrated_to: None,
     };
     assert_eq!(head, expected);

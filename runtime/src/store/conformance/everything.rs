@@ -4,10 +4,11 @@ use perennial::RunKey;
 use perennial::history::{Channel, Unit};
 
 use super::scene::{Scene, at, completed, key, key_in, no_changes, ok, put, value};
-use super::{inbox, keys, slots};
+use super::{inbox, keys, slots, streams, views};
 use crate::store::{
     AttemptOutcome, AttemptRecord, Awaited, BlockedChange, BlockedRecord, Changes, DueTimer,
-    FinishedRun, Keep, KeyRecord, ListQuery, Loaded, Page, ProgramRecord, Remains, TimerChange,
+    FinishedRun, Keep, KeyRecord, ListQuery, Loaded, Page, ProgramRecord, Remains, StreamItem,
+    TimerChange,
 };
 
 /// Those in the namespace `default`, and one in another.
@@ -33,6 +34,7 @@ pub(super) fn runs() -> Vec<RunKey> {
 pub(super) fn make(scene: &Scene) {
     for (name, bytes) in [("small", 10), ("large", 20_000)] {
         let mut run = scene.begin(name);
+        streams::emit(&mut run, "output", 1..=2);
         run.grow(2);
         run.commit(Changes {
             attempts: vec![attempt("before".into())],
@@ -63,6 +65,10 @@ pub(super) fn make(scene: &Scene) {
             next_operation: Some(9),
             ..no_changes()
         });
+        views::show(&mut run, "status", bytes);
+        views::show(&mut run, "total", 5);
+        streams::emit(&mut run, "output", 3..=bytes as u64 / 10 + 3);
+        streams::emit(&mut run, "notes", 1..=1);
     }
     let mut ended = scene.begin("ended");
     ok(ended.deliver(1));
@@ -84,10 +90,12 @@ pub(super) fn make(scene: &Scene) {
     purged.end();
     purged.purge(Keep::Head);
     let mut anew = scene.begin("purged-anew");
+    streams::emit(&mut anew, "output", 1..=3);
     anew.end();
     anew.purge(Keep::Head);
     anew.begin_anew();
     anew.grow(3);
+    streams::emit(&mut anew, "output", 4..=5);
 }
 
 /// Runs that were told something, of which one has begun anew.
@@ -158,6 +166,7 @@ pub(super) struct All {
     programs: Vec<ProgramRecord>,
     runs: Vec<Told>,
     keys: Vec<Vec<KeyRecord>>,
+    items: Vec<Vec<StreamItem>>,
     pages: Vec<Page>,
     due: Vec<DueTimer>,
     claimable: Vec<Vec<RunKey>>,
@@ -183,6 +192,10 @@ pub(super) fn look(scene: &Scene) -> All {
         keys: runs()
             .iter()
             .map(|run| ok(store.keys(run, 0, usize::MAX)))
+            .collect(),
+        items: runs()
+            .iter()
+            .flat_map(|run| ["output", "notes"].map(|name| streams::read(scene, run, name)))
             .collect(),
         pages: pages.collect(),
         due: ok(store.due(None, usize::MAX)),

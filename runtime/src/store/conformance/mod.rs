@@ -35,8 +35,10 @@ pub mod queue;
 pub mod restore;
 mod scene;
 pub mod slots;
+pub mod streams;
 pub mod tasks;
 pub mod timers;
+pub mod views;
 
 use std::sync::Arc;
 
@@ -109,6 +111,14 @@ macro_rules! store_conformance {
                 m17_m18_a_key_is_known_after_all_is_over, a_message_that_comes_with_a_run_is_known_by_its_key,
                 keys_are_known_for_their_window,
                 keys_are_purged_in_slices, keys_come_in_pages, a_restored_run_knows_its_keys;
+            streams: b16_b17_items_are_read_from_any_number_on, b14_items_are_there_after_reopening,
+                b17_an_item_out_of_turn_is_refused, s28_numbers_go_on_over_generations,
+                items_are_purged_with_their_run,
+                a_run_that_begins_anew_half_way_through_its_purge_shows_new_items_alone,
+                an_item_that_is_lost_is_noticed, many_and_large_items_are_kept,
+                a_restored_run_has_its_items;
+            views: a_view_shows_the_last_value, a_view_has_bounds,
+                views_stay_until_the_run_begins_anew_or_is_purged, a_restored_run_shows_the_same;
             slots: m47_what_is_sent_and_what_that_came_to_are_one_write,
                 m48_the_same_operation_is_sent_once, m49_a_run_that_cannot_be_told_is_no_failure_of_the_commit,
                 m50_a_run_may_tell_itself_something, m52_a_run_reaches_its_own_namespace_alone,

@@ -342,6 +342,7 @@ pub(super) fn first_unit(key: &RunKey, generation: u64) -> Unit {
         first_operation: 1,
         version: None,
         migrated_from: None,
+        streams: Vec::new(),
     };
     Unit {
         number: 1,

@@ -9,7 +9,7 @@ use super::inbox::{self, KeyText, is_none};
 use crate::store::purge::Purged;
 use crate::store::{
     AttemptRecord, BlockedRecord, Fence, Head, Inbox, KeyRecord, Owner, ProgramRecord, Queued,
-    Status, Task,
+    Status, StreamRange, Task, ViewRecord,
 };
 
 /// The format that this version writes, and the highest that it understands.
@@ -72,6 +72,7 @@ pub(super) enum WrittenContent<'a> {
     Timer(Timer),
     Row(&'a Queued),
     Blocked(&'a BlockedRecord),
+    View(&'a ViewRecord),
     Key(KeyText),
     Unit(&'a Unit),
     Attempt(&'a AttemptRecord),
@@ -100,6 +101,7 @@ pub(super) struct Read {
     timer: Option<Timer>,
     row: Option<Queued>,
     blocked: Option<BlockedRecord>,
+    view: Option<ViewRecord>,
     key: Option<KeyText>,
     unit: Option<Unit>,
     attempt: Option<AttemptRecord>,
@@ -117,6 +119,7 @@ pub(crate) enum Content {
     Timer(Timer),
     Row(Box<Queued>),
     Blocked(BlockedRecord),
+    View(ViewRecord),
     Key(Box<KeyRecord>),
     Unit(u64, Box<Unit>),
     Attempt(u64, AttemptRecord),
@@ -138,6 +141,7 @@ impl Read {
             self.timer.take().map(Content::Timer),
             self.row.take().map(|row| Content::Row(Box::new(row))),
             self.blocked.take().map(Content::Blocked),
+            self.view.take().map(Content::View),
             self.key
                 .take()
                 .map(|KeyText(key)| Content::Key(Box::new(key))),
@@ -185,6 +189,9 @@ pub struct Counts {
     /// Sends that runs know by their idempotency keys. An export without any does not count them.
     #[serde(default, skip_serializing_if = "is_none")]
     pub keys: u64,
+    /// Views of runs. An export without any does not count them.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub views: u64,
     /// Programs. An export without any does not count them.
     #[serde(default, skip_serializing_if = "is_none")]
     pub programs: u64,
@@ -255,6 +262,10 @@ struct HeadFields {
     kept_from: u64,
     #[serde(default, skip_serializing_if = "inbox::is_empty", with = "inbox::text")]
     inbox: Inbox,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    streams: Vec<StreamRange>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    views: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     migrated_to: Option<perennial::RunId>,
 }

@@ -164,6 +164,7 @@ impl Open {
             Content::Timer(timer) => self.loaded.timers.push((timer.operation, timer.deadline)),
             Content::Row(row) => self.loaded.queue.push(*row),
             Content::Blocked(record) => self.loaded.blocked.push(record),
+            Content::View(record) => self.loaded.views.push(record),
             Content::Key(key) => {
                 self.keys.push(*key);
                 if self.keys.len() >= PART_KEYS {

@@ -386,6 +386,7 @@ impl Open {
             Content::Timer(_) => counts.timers += 1,
             Content::Row(_) => counts.rows += 1,
             Content::Blocked(_) => counts.blocked += 1,
+            Content::View(_) => counts.views += 1,
             Content::Key(_) => counts.keys += 1,
             Content::Unit(_, unit) => {
                 counts.units += 1;

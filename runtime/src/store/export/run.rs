@@ -60,6 +60,10 @@ fn moment(
         let same = loaded.head.generation == generation;
         generation = loaded.head.generation;
         let after = store.attempts(run, generation)?;
+        if !loaded.head.views.is_empty() {
+            // One that cannot be read is an error here.
+            store.views(run)?;
+        }
         round += 1;
         if same && (before.len() == after.len() || round >= ROUNDS) {
             return Ok(Some((loaded, before)));

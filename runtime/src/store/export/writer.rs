@@ -171,6 +171,10 @@ impl<W: Write> Writer<W> {
             self.run.blocked += 1;
             self.content(run, None, WrittenContent::Blocked(record))?;
         }
+        for record in &loaded.views {
+            self.run.views += 1;
+            self.content(run, None, WrittenContent::View(record))?;
+        }
         Ok(())
     }
 
@@ -259,6 +263,7 @@ impl Counts {
             blocked,
             withdrawn,
             keys,
+            views,
             programs,
             lines,
         } = run;
@@ -274,6 +279,7 @@ impl Counts {
         self.blocked += blocked;
         self.withdrawn += withdrawn;
         self.keys += keys;
+        self.views += views;
         self.programs += programs;
         self.lines += lines;
     }

@@ -19,7 +19,8 @@ use crate::store::purge::{self, FinishedRun, Keep, Progress, Purge, Remains};
 use crate::store::restore::{self, Restoring};
 use crate::store::rules::{self, Resolved};
 use crate::store::slots::{Committed, Filled, Keys, Stored};
-use crate::store::{Refusal, StoreError};
+use crate::store::view::{ViewChange, ViewRecord};
+use crate::store::{Refusal, StoreError, stream};
 
 #[derive(Default)]
 pub(super) struct Kept {
@@ -52,6 +53,9 @@ pub(super) struct Run {
     /// Sends that it knows, by their keys, and the keys by their arrival numbers.
     pub(super) keys: BTreeMap<String, KeyRecord>,
     pub(super) arrivals: BTreeMap<u64, String>,
+    pub(super) views: BTreeMap<String, ViewRecord>,
+    /// Where items of streams are: generation and number of the unit, by the number of the first that it has.
+    pub(super) items: BTreeMap<(String, u64), (u64, u64)>,
 }
 
 impl Run {
@@ -65,6 +69,8 @@ impl Run {
             blocked: BTreeMap::new(),
             keys: BTreeMap::new(),
             arrivals: BTreeMap::new(),
+            views: BTreeMap::new(),
+            items: BTreeMap::new(),
         }
     }
 
@@ -73,6 +79,45 @@ impl Run {
         self.generations
             .get(&generation)
             .filter(|_| generation >= self.head.kept_from)
+    }
+
+    /// Notes where the items of a unit are.
+    fn note_items(&mut self, generation: u64, unit: &Unit) {
+        for (name, first) in stream::entries(unit) {
+            let place = (generation, unit.number);
+            self.items.insert((name.to_owned(), first), place);
+        }
+    }
+
+    /// The units that have items of a stream, the last one that begins at or before `from` and those after it.
+    pub(super) fn units_with<'a>(
+        &'a self,
+        run: &'a RunKey,
+        name: &'a str,
+        from: u64,
+    ) -> impl Iterator<Item = Result<(u64, Unit), StoreError>> + 'a {
+        let key = |number| (name.to_owned(), number);
+        let first = self.items.range(key(0)..=key(from)).next_back();
+        let first = first.map_or(from, |((_, number), _)| *number);
+        self.items.range(key(first)..=key(u64::MAX)).map(
+            move |((_, number), &(generation, unit))| {
+                let kept = self.generation(generation);
+                let units = kept.map_or(&[][..], |kept| &kept.units);
+                let found = units.binary_search_by_key(&unit, |unit| unit.number);
+                match found {
+                    Ok(at) => Ok((generation, units[at].clone())),
+                    Err(_) => Err(stream::missing(run, name, *number)),
+                }
+            },
+        )
+    }
+
+    /// What its views show, in the order of its head.
+    pub(super) fn shown(&self) -> Vec<ViewRecord> {
+        let names = self.head.views.iter();
+        names
+            .filter_map(|name| self.views.get(name).cloned())
+            .collect()
     }
 
     pub(super) fn know_key(&mut self, record: KeyRecord) {
@@ -105,6 +150,8 @@ impl Run {
         take_some(&mut self.blocked, &mut left);
         take_some(&mut self.keys, &mut left);
         self.arrivals.clear();
+        self.items.clear();
+        self.views.clear();
         if !(self.queue.is_empty() && self.blocked.is_empty() && self.keys.is_empty()) {
             return Progress::More;
         }
@@ -173,12 +220,18 @@ impl Kept {
             .or_insert_with(|| Run::new(head.clone()));
         let generation = run.generations.entry(head.generation).or_default();
         generation.sequence = head.sequence;
-        generation.units.extend(changes.units);
         generation.attempts.extend(changes.attempts);
         if rules::drops_signals(&run.head, &head) {
             run.queue.retain(|_, row| !rules::is_signal(row));
         }
+        let number = head.generation;
         run.head = head;
+        for unit in changes.units {
+            run.note_items(number, &unit);
+            if let Some(generation) = run.generations.get_mut(&number) {
+                generation.units.push(unit);
+            }
+        }
         for arrival in changes.taken {
             run.queue.remove(&arrival);
         }
@@ -210,6 +263,12 @@ impl Kept {
                 run.timers.insert(operation, deadline);
                 self.due.insert(due(deadline));
             }
+        }
+        for change in changes.views {
+            match change {
+                ViewChange::Put(record) => run.views.insert(record.name.clone(), record),
+                ViewChange::Remove(name) => run.views.remove(&name),
+            };
         }
         match changes.blocked {
             Some(BlockedChange::Put(record)) => {
@@ -367,9 +426,9 @@ impl Kept {
         check_units(&units)?;
         rules::check_attempts(&attempts)?;
         let restored = self.restoring.entry(key).or_default();
-        restored.so_far = now;
         let kept = restored.generations.entry(generation).or_default();
         kept.sequence = now.sequence;
+        restored.so_far = now;
         kept.units.extend(units);
         kept.attempts.extend(attempts);
         Ok(())
@@ -407,6 +466,10 @@ impl Kept {
         self.place(&key, Some(&loaded.head));
         let mut run = Run::new(loaded.head);
         if let Some(restored) = self.restoring.remove(&key) {
+            for (number, generation) in &restored.generations {
+                let units = generation.units.iter();
+                units.for_each(|unit| run.note_items(*number, unit));
+            }
             run.generations = restored.generations;
             let keys = restored.keys.into_values();
             keys.for_each(|key| run.know_key(key));
@@ -424,6 +487,8 @@ impl Kept {
         run.queue = loaded.queue.into_iter().map(number).collect();
         let artifact = |record: BlockedRecord| (record.artifact.clone(), record);
         run.blocked = loaded.blocked.into_iter().map(artifact).collect();
+        let name = |record: ViewRecord| (record.name.clone(), record);
+        run.views = loaded.views.into_iter().map(name).collect();
         self.runs.insert(key, run);
         Ok(())
     }

@@ -22,9 +22,11 @@ use super::purge::{FinishedRun, Progress, Purge, Remains};
 use super::restore::Restore;
 use super::rules::{self, Creation};
 use super::slots::{self, Committed};
+use super::stream::{self, StreamItem};
+use super::view::ViewRecord;
 use super::{Refusal, StoreError};
 use crate::profile::{self, Profile};
-use kept::{Kept, check_filled, check_records};
+use kept::{Kept, Run, check_filled, check_records};
 
 /// Keeps runs as long as it is not dropped: for tests, and for programs whose runs end with them.
 ///
@@ -155,6 +157,7 @@ impl Store for MemoryStore {
             }
             if let Some(run) = kept.runs.get_mut(&create.run) {
                 run.blocked.clear();
+                run.views.clear();
                 if run.head.purged.is_some() {
                     // What an interrupted purge had not come to is not the next generation's.
                     run.queue.clear();
@@ -254,6 +257,7 @@ impl Store for MemoryStore {
                     .collect(),
                 queue: run.queue.values().cloned().collect(),
                 blocked: run.blocked.values().cloned().collect(),
+                views: run.shown(),
             }))
         })
     }
@@ -272,6 +276,41 @@ impl Store for MemoryStore {
             let run = kept.runs.get(run).filter(|run| run.head.purged.is_none());
             let records = run.into_iter().flat_map(|run| run.keys_after(after));
             Ok(records.take(limit).cloned().collect())
+        })
+    }
+
+    fn views(&self, run: &RunKey) -> Result<Vec<ViewRecord>, StoreError> {
+        self.read(|kept| Ok(kept.runs.get(run).map(Run::shown).unwrap_or_default()))
+    }
+
+    fn view(&self, run: &RunKey, name: &str) -> Result<Option<ViewRecord>, StoreError> {
+        self.read(|kept| {
+            Ok(kept
+                .runs
+                .get(run)
+                .and_then(|run| run.views.get(name).cloned()))
+        })
+    }
+
+    fn stream(
+        &self,
+        run: &RunKey,
+        name: &str,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<StreamItem>, StoreError> {
+        self.read(|kept| {
+            let Some(kept) = kept.runs.get(run) else {
+                return Ok(Vec::new());
+            };
+            let mut streams = kept.head.streams.iter();
+            let Some(found) = streams.find(|stream| stream.name == name) else {
+                return Ok(Vec::new());
+            };
+            let Some(from) = stream::start(found, after, limit) else {
+                return Ok(Vec::new());
+            };
+            stream::page(run, found, from, limit, kept.units_with(run, name, from))
         })
     }
 

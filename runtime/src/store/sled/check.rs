@@ -9,12 +9,12 @@ use super::keys;
 use super::overlay::View;
 use super::problem::damaged;
 use super::records::{
-    ATTEMPT_VERSION, BLOCKED_VERSION, NUMBER_VERSION, PROGRAM_VERSION, RESTORING_VERSION,
-    SEND_VERSION, UNIT_VALUE_VERSION, read_attempt, read_blocked, read_number, read_program,
-    read_restoring, read_send, read_send_order,
+    ATTEMPT_VERSION, BLOCKED_VERSION, ITEM_VERSION, NUMBER_VERSION, PROGRAM_VERSION,
+    RESTORING_VERSION, SEND_VERSION, UNIT_VALUE_VERSION, VIEW_VERSION, read_attempt, read_blocked,
+    read_item, read_number, read_program, read_restoring, read_send, read_send_order, read_view,
 };
 use super::run::{Kind, RUN_VERSION, RunRecord};
-use super::{read, sends, value};
+use super::{read, sends, streams, value, views};
 use crate::store::StoreError;
 
 /// The last number given to an owner.
@@ -81,6 +81,8 @@ pub(super) fn kind_name(kind: u8) -> &'static str {
         keys::RESTORING => "restores",
         keys::SEND => "idempotency keys",
         keys::SEND_ORDER => "index entries of idempotency keys",
+        keys::ITEM => "index entries of items in streams",
+        keys::VIEW => "views",
         keys::PROGRAM => "programs",
         keys::CHUNK => "chunks",
         _ => "other records",
@@ -127,6 +129,14 @@ pub(super) fn place_of(key: &[u8]) -> String {
         (Some(keys::PROGRAM), _, _) => "the record of a program".into(),
         (Some(keys::SEND), _, Some((run, _))) => sends::place(&run)(),
         (Some(keys::SEND_ORDER), _, Some((run, arrival))) => sends::order_place(&run, arrival)(),
+        (Some(keys::ITEM), _, _) => match keys::item_of(key) {
+            Some((run, name, number)) => streams::place(&run, &name, number)(),
+            None => format!("the record `{}`", key.escape_ascii()),
+        },
+        (Some(keys::VIEW), _, _) => match keys::view_of(key) {
+            Some((run, name)) => views::place(&run, &name)(),
+            None => format!("the record `{}`", key.escape_ascii()),
+        },
         (Some(keys::BLOCKED), _, Some((run, _))) => format!("a blocked record of run {run}"),
         _ => format!("the record `{}`", key.escape_ascii()),
     }
@@ -178,6 +188,16 @@ pub(super) fn record(view: &View<'_>, key: &[u8], stored: &[u8]) -> Result<(), S
         }),
         Some(keys::SEND_ORDER) => value::read(view, stored, SEND_VERSION, place, |content| {
             read_send_order(content).map(drop)
+        }),
+        Some(keys::ITEM) => value::read(view, stored, ITEM_VERSION, place, |content| {
+            read_item(content).map(drop)
+        }),
+        Some(keys::VIEW) => value::read(view, stored, VIEW_VERSION, place, |content| {
+            let record = read_view(content)?;
+            match keys::view_of(key) {
+                Some((_, name)) if name == record.name => Ok(()),
+                _ => Err(RecordError::Malformed { field: "name" }),
+            }
         }),
         Some(keys::PROGRAM) => value::read(view, stored, PROGRAM_VERSION, place, |content| {
             if key == keys::program(&read_program(content)?.artifact) {

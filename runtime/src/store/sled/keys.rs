@@ -12,6 +12,8 @@
 //! | `b` namespace 0 run 0 digest | blocked record, by the SHA-256 of its artifact |
 //! | `s` namespace 0 run 0 digest | a send that the run knows, by the SHA-256 of its idempotency key |
 //! | `t` namespace 0 run 0 arrival | the same send in the order of arrival: that digest |
+//! | `i` namespace 0 run 0 stream 0 number | the unit whose first item of that stream this is |
+//! | `v` namespace 0 run 0 view | what a view of the run shows |
 //! | `d` deadline namespace 0 run 0 operation | timer of any run |
 //! | `f` 0 finished namespace 0 run | the run has finished |
 //! | `f` 1 purged namespace 0 run | of the run the head alone is left |
@@ -38,6 +40,8 @@ pub(super) const TIMER: u8 = b'o';
 pub(super) const BLOCKED: u8 = b'b';
 pub(super) const SEND: u8 = b's';
 pub(super) const SEND_ORDER: u8 = b't';
+pub(super) const ITEM: u8 = b'i';
+pub(super) const VIEW: u8 = b'v';
 pub(super) const DUE: u8 = b'd';
 pub(super) const FINISHED: u8 = b'f';
 pub(super) const RESTORING: u8 = b'x';
@@ -104,6 +108,43 @@ pub(super) fn send(run: &RunKey, digest: &[u8]) -> Key {
     let mut key = all(SEND, run);
     key.extend_from_slice(digest);
     key
+}
+
+/// The key of what the index has of a unit's items in a stream, by the number of the first. The name has no 0.
+pub(super) fn item(run: &RunKey, stream: &str, number: u64) -> Key {
+    let mut key = all(ITEM, run);
+    key.extend_from_slice(stream.as_bytes());
+    key.push(0);
+    key.extend_from_slice(&number.to_be_bytes());
+    key
+}
+
+/// Run, stream and number of a key that [`item`] made.
+pub(super) fn item_of(key: &[u8]) -> Option<(RunKey, String, u64)> {
+    if key.first() != Some(&ITEM) {
+        return None;
+    }
+    let (run, rest) = run_and_rest(key)?;
+    let end = rest.iter().position(|&byte| byte == 0)?;
+    let name = std::str::from_utf8(&rest[..end]).ok()?.to_owned();
+    let number = u64::from_be_bytes(rest[end + 1..].try_into().ok()?);
+    Some((run, name, number))
+}
+
+/// The key of a view. The name has no 0.
+pub(super) fn view(run: &RunKey, name: &str) -> Key {
+    let mut key = all(VIEW, run);
+    key.extend_from_slice(name.as_bytes());
+    key
+}
+
+/// Run and name of a key that [`view`] made.
+pub(super) fn view_of(key: &[u8]) -> Option<(RunKey, String)> {
+    if key.first() != Some(&VIEW) {
+        return None;
+    }
+    let (run, name) = run_and_rest(key)?;
+    Some((run, std::str::from_utf8(name).ok()?.to_owned()))
 }
 
 /// What stands for an idempotency key, however long it is.
@@ -247,6 +288,10 @@ mod tests {
             (read, number(rest), last_number(&key)),
             (run.clone(), Some(1), Some(256))
         );
+        let key = item(&run, "output", 256);
+        assert_eq!(item_of(&key), Some((run.clone(), "output".into(), 256)));
+        let key = view(&run, "status");
+        assert_eq!(view_of(&key), Some((run.clone(), "status".into())));
         let at = Timestamp::from_millis(256);
         assert_eq!(
             finished_run_of(&finished(Remains::Head, at, &run)),

@@ -56,11 +56,13 @@ mod salvage;
 mod sends;
 mod stat;
 mod state;
+mod streams;
 mod taken;
 mod tally;
 mod tamper;
 mod value;
 mod verify;
+mod views;
 mod writer;
 
 use std::fmt;
@@ -96,6 +98,8 @@ use super::program::ProgramRecord;
 use super::purge::{FinishedRun, Progress, Purge, Remains};
 use super::restore::Restore;
 use super::slots::Committed;
+use super::stream::StreamItem;
+use super::view::ViewRecord;
 use crate::profile::{self, Profile};
 use queue::Line;
 use writer::{Shared, Write};
@@ -414,6 +418,42 @@ impl Store for SledStore {
                 .shared
                 .overlay
                 .read(|view| sends::page(view, run, after, most))?;
+            let full = page.len() == SLICE;
+            found.extend(page);
+            if !full || found.len() == limit {
+                return Ok(found);
+            }
+        }
+    }
+
+    fn view(&self, run: &RunKey, name: &str) -> Result<Option<ViewRecord>, StoreError> {
+        self.shared.overlay.read(|view| views::one(view, run, name))
+    }
+
+    fn views(&self, run: &RunKey) -> Result<Vec<ViewRecord>, StoreError> {
+        self.shared
+            .overlay
+            .read(|view| match read::head(view, run)? {
+                Some(head) => views::all(view, run, &head),
+                None => Ok(Vec::new()),
+            })
+    }
+
+    fn stream(
+        &self,
+        run: &RunKey,
+        name: &str,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<StreamItem>, StoreError> {
+        let mut found: Vec<StreamItem> = Vec::new();
+        loop {
+            let after = found.last().map_or(after, |last| last.number);
+            let most = (limit - found.len()).min(SLICE);
+            let page = self
+                .shared
+                .overlay
+                .read(|view| streams::page(view, run, name, after, most))?;
             let full = page.len() == SLICE;
             found.extend(page);
             if !full || found.len() == limit {

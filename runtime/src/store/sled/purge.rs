@@ -116,6 +116,7 @@ impl Slice {
     ) -> Result<(), StoreError> {
         self.take_things(effects, record, Kind::Row, run)?;
         self.take_things(effects, record, Kind::Timer, run)?;
+        self.take(effects, keys::VIEW, run)?;
         self.take(effects, keys::BLOCKED, run)
     }
 
@@ -186,7 +187,7 @@ impl Writer {
         let mut record = before.clone().with_head(head);
         slice.take_beside(&mut effects, &mut record, run)?;
         slice.take_sends(&mut effects, run)?;
-        for kind in [keys::UNIT, keys::ATTEMPT, keys::END] {
+        for kind in [keys::ITEM, keys::UNIT, keys::ATTEMPT, keys::END] {
             slice.take(&mut effects, kind, run)?;
         }
         let progress = slice.progress();

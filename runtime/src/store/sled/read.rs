@@ -14,7 +14,7 @@ use super::records::{
     read_blocked, read_number, read_row, read_task,
 };
 use super::run::{Kind, RUN_VERSION, RunRecord, read_head};
-use super::value;
+use super::{value, views};
 use crate::store::blocked::BlockedRecord;
 use crate::store::contract::{AttemptRecord, DueTimer, Head, ListQuery, Loaded, Page};
 use crate::store::purge::{FinishedRun, Remains};
@@ -148,6 +148,7 @@ pub(super) fn load(view: &View<'_>, run: &RunKey) -> Result<Option<Loaded>, Stor
         } else {
             Vec::new()
         },
+        views: views::readable(view, run, &record.head)?,
         head: record.head,
     }))
 }
@@ -207,25 +208,43 @@ pub(super) fn history(
         .map_while(|entry| match entry {
             Ok((key, value)) if key.starts_with(&prefix) => {
                 let number = keys::last_number(&key).unwrap_or_default();
-                Some(value::read(
-                    view,
-                    &value,
-                    UNIT_VALUE_VERSION,
-                    || unit_place(run, generation, number),
-                    |record| {
-                        let unit = decode_unit(record)?;
-                        if unit.number == number {
-                            Ok(unit)
-                        } else {
-                            Err(RecordError::Malformed { field: "number" })
-                        }
-                    },
-                ))
+                Some(read_unit(view, run, generation, number, &value))
             }
             Ok(_) => None,
             Err(error) => Some(Err(error)),
         });
     Ok((rules::page(run, end, from, limit, units)?, end))
+}
+
+/// One unit by the number of its observation, if it is there.
+pub(super) fn unit(
+    view: &View<'_>,
+    run: &RunKey,
+    generation: u64,
+    number: u64,
+) -> Result<Option<Unit>, StoreError> {
+    let Some(stored) = view.get(&keys::of_generation(keys::UNIT, run, generation, number))? else {
+        return Ok(None);
+    };
+    read_unit(view, run, generation, number, &stored).map(Some)
+}
+
+fn read_unit(
+    view: &View<'_>,
+    run: &RunKey,
+    generation: u64,
+    number: u64,
+    stored: &[u8],
+) -> Result<Unit, StoreError> {
+    let place = || unit_place(run, generation, number);
+    value::read(view, stored, UNIT_VALUE_VERSION, place, |record| {
+        let unit = decode_unit(record)?;
+        if unit.number == number {
+            Ok(unit)
+        } else {
+            Err(RecordError::Malformed { field: "number" })
+        }
+    })
 }
 
 fn generation_end(view: &View<'_>, run: &RunKey, generation: u64) -> Result<u64, StoreError> {

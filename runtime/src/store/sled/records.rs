@@ -11,7 +11,8 @@ use perennial::{ActivityOptions, Class, Retry, Timestamp};
 use super::value::content;
 use crate::store::restore::Restoring;
 use crate::store::{
-    AttemptOutcome, AttemptRecord, BlockedRecord, KeyRecord, Owner, ProgramRecord, Queued, Task,
+    AttemptOutcome, AttemptRecord, BlockedRecord, KeyRecord, Owner, ProgramRecord, Queued,
+    StreamRange, Task, ViewRecord,
 };
 
 pub(super) const TASK_VERSION: u8 = 1;
@@ -23,6 +24,8 @@ pub(super) const PROGRAM_VERSION: u8 = 1;
 pub(super) const UNIT_VALUE_VERSION: u8 = 1;
 pub(super) const RESTORING_VERSION: u8 = 1;
 pub(super) const SEND_VERSION: u8 = 1;
+pub(super) const ITEM_VERSION: u8 = 1;
+pub(super) const VIEW_VERSION: u8 = 1;
 /// Of records whose content is one number: the end of a generation, the last owner, what the index of runs
 /// with something to do says, a timer in the order of deadlines, a run in the order of ends.
 pub(super) const NUMBER_VERSION: u8 = 1;
@@ -333,6 +336,90 @@ fn read_digest(content: Content<'_>, field: &'static str) -> Read<[u8; 32]> {
     bytes.map_err(|_| RecordError::Malformed { field })
 }
 
+/// Of what the index has of a unit's items: generation and number of the unit.
+pub(super) fn item_content(generation: u64, unit: u64) -> Vec<u8> {
+    content(|f| {
+        f.number(1, generation);
+        f.number(2, unit);
+    })
+}
+
+pub(super) fn read_item(bytes: &[u8]) -> Read<(u64, u64)> {
+    let mut fields = Fields::new(bytes);
+    let (mut generation, mut unit) = (None, None);
+    while let Some((field, content)) = fields.next_field()? {
+        match field {
+            1 => generation = Some(content.number("generation")?),
+            2 => unit = Some(content.number("unit")?),
+            _ => {}
+        }
+    }
+    Ok((missing("generation", generation)?, missing("unit", unit)?))
+}
+
+/// How far a stream is, in a head or in what was restored so far.
+pub(super) fn write_stream(f: &mut FieldWriter<'_>, field: u32, stream: &StreamRange) {
+    f.nested(field, |f| {
+        f.text(1, &stream.name);
+        f.number(2, stream.first);
+        f.number(3, stream.last);
+    });
+}
+
+pub(super) fn read_stream(content: Content<'_>) -> Read<StreamRange> {
+    let mut fields = content.fields("stream")?;
+    let (mut name, mut first, mut last) = (None, None, None);
+    while let Some((field, content)) = fields.next_field()? {
+        match field {
+            1 => name = Some(content.text("stream")?.to_owned()),
+            2 => first = Some(content.number("first")?),
+            3 => last = Some(content.number("last")?),
+            _ => {}
+        }
+    }
+    Ok(StreamRange {
+        name: missing("stream", name)?,
+        first: missing("first", first)?,
+        last: missing("last", last)?,
+    })
+}
+
+pub(super) fn view_content(record: &ViewRecord) -> Vec<u8> {
+    content(|f| {
+        f.text(1, &record.name);
+        f.text(2, record.value.as_json());
+        f.text(3, &record.data);
+        f.text(4, &record.artifact);
+        f.number(5, record.at.as_millis());
+        f.number(6, record.event);
+    })
+}
+
+pub(super) fn read_view(bytes: &[u8]) -> Read<ViewRecord> {
+    let mut fields = Fields::new(bytes);
+    let (mut name, mut value, mut data) = (None, None, None);
+    let (mut artifact, mut at, mut event) = (None, None, None);
+    while let Some((field, content)) = fields.next_field()? {
+        match field {
+            1 => name = Some(content.text("name")?.to_owned()),
+            2 => value = Some(read_value(content, "value")?),
+            3 => data = Some(content.text("type")?.to_owned()),
+            4 => artifact = Some(content.text("artifact")?.to_owned()),
+            5 => at = Some(stamp(content, "at")?),
+            6 => event = Some(content.number("event")?),
+            _ => {}
+        }
+    }
+    Ok(ViewRecord {
+        name: missing("name", name)?,
+        value: missing("value", value)?,
+        data: missing("type", data)?,
+        artifact: missing("artifact", artifact)?,
+        at: missing("at", at)?,
+        event: missing("event", event)?,
+    })
+}
+
 pub(super) fn program_content(program: &ProgramRecord) -> Vec<u8> {
     content(|f| {
         f.text(1, &program.artifact);
@@ -371,6 +458,9 @@ pub(super) fn restoring_content(restoring: &Restoring) -> Vec<u8> {
             f.number(7, restoring.first_key);
             f.number(8, restoring.last_key);
         }
+        for stream in &restoring.streams {
+            write_stream(f, 9, stream);
+        }
     })
 }
 
@@ -379,6 +469,7 @@ pub(super) fn read_restoring(bytes: &[u8]) -> Read<Restoring> {
     let (mut first, mut generation, mut sequence) = (None, None, None);
     let (mut ended, mut given_up) = (None, None);
     let (mut keys, mut first_key, mut last_key) = (0, 0, 0);
+    let mut streams = Vec::new();
     while let Some((field, content)) = fields.next_field()? {
         match field {
             1 => first = Some(content.number("first")?),
@@ -389,6 +480,7 @@ pub(super) fn read_restoring(bytes: &[u8]) -> Read<Restoring> {
             6 => keys = content.number("keys")?,
             7 => first_key = content.number("first_key")?,
             8 => last_key = content.number("last_key")?,
+            9 => streams.push(read_stream(content)?),
             _ => {}
         }
     }
@@ -401,6 +493,7 @@ pub(super) fn read_restoring(bytes: &[u8]) -> Read<Restoring> {
         keys,
         first_key,
         last_key,
+        streams,
     })
 }
 
@@ -492,6 +585,11 @@ mod tests {
             first_key: 4,
             last_key: 9,
             given_up: true,
+            streams: vec![StreamRange {
+                name: "output".into(),
+                first: 3,
+                last: 7,
+            }],
             ..restoring
         };
         assert_eq!(
@@ -510,6 +608,18 @@ mod tests {
         assert_eq!(read_send(&send_content(&send)).unwrap(), send);
         let order = send_order_content(&[5; 32]);
         assert_eq!(read_send_order(&order).unwrap(), [5; 32]);
+
+        assert_eq!(read_item(&item_content(2, 300)).unwrap(), (2, 300));
+
+        let view = ViewRecord {
+            name: "status".into(),
+            value: Value::encode("waits").unwrap(),
+            data: "String".into(),
+            artifact: "shop".into(),
+            at: Timestamp::from_millis(9),
+            event: 4,
+        };
+        assert_eq!(read_view(&view_content(&view)).unwrap(), view);
 
         let row = Queued {
             arrival: 4,

@@ -13,7 +13,7 @@ use super::records::{
 };
 use super::run::{RUN_VERSION, RunRecord};
 use super::writer::{Drain, Resolution, Writer};
-use super::{sends, value};
+use super::{sends, streams, value, views};
 use crate::store::blocked::BlockedChange;
 use crate::store::contract::{Changes, Commit, Create, Created, Deliver, Head, Owner};
 use crate::store::inbox::{self, Delivered, Delivery, KeyRecord, told};
@@ -300,6 +300,7 @@ pub(super) fn change(
     for unit in &changes.units {
         let key = keys::of_generation(keys::UNIT, run, generation, unit.number);
         effects.put(key, UNIT_VALUE_VERSION, &rules::unit_record(unit)?);
+        streams::put(effects, run, generation, unit);
     }
     record.take_rows(effects, run, &changes.taken)?;
     if head_before
@@ -325,6 +326,13 @@ pub(super) fn change(
         head_before.as_ref(),
         generation,
         changes.blocked.as_ref(),
+    )?;
+    views::change(
+        effects,
+        run,
+        head_before.as_ref(),
+        generation,
+        &changes.views,
     )?;
     change_work(effects, run, work_before, record.work());
     change_place(effects, run, head_before.as_ref(), Some(&record.head));

@@ -13,7 +13,7 @@ use super::records::{
 use super::resolve::{change_place, change_work};
 use super::run::RunRecord;
 use super::writer::{Drain, Resolution, Writer};
-use super::{sends, value};
+use super::{sends, streams, value, views};
 use crate::store::contract::{AttemptRecord, Loaded, TaskChange, TimerChange};
 use crate::store::inbox::KeyRecord;
 use crate::store::purge::Progress;
@@ -76,6 +76,7 @@ impl Writer {
             for unit in units {
                 let key = keys::of_generation(keys::UNIT, run, generation, unit.number);
                 effects.put(key, UNIT_VALUE_VERSION, &rules::unit_record(unit)?);
+                streams::put(&mut effects, run, generation, unit);
             }
             let mut recorded = 0;
             for attempt in attempts {
@@ -166,7 +167,7 @@ impl Writer {
         self.with_effects(drain, |mut effects| {
             let mut slice = Slice::new(SLICE);
             slice.take_sends(&mut effects, run)?;
-            for kind in [keys::UNIT, keys::ATTEMPT, keys::END] {
+            for kind in [keys::ITEM, keys::UNIT, keys::ATTEMPT, keys::END] {
                 slice.take(&mut effects, kind, run)?;
             }
             let key = keys::one(keys::RESTORING, run);
@@ -216,6 +217,7 @@ fn put_run(
         timers,
         queue,
         blocked,
+        views,
     } = loaded;
     let mut record = RunRecord::new(head.clone());
     for row in queue {
@@ -233,6 +235,7 @@ fn put_run(
         let key = keys::blocked(run, &one.artifact);
         effects.put(key, BLOCKED_VERSION, &blocked_content(one));
     }
+    views::put(effects, run, views);
     change_work(effects, run, None, record.work());
     change_place(effects, run, None, Some(head));
     record.write(effects, run);

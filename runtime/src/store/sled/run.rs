@@ -23,8 +23,8 @@ use crate::store::{
 /// The highest schema version of a run's record. To be raised with those of tasks, rows and timers, whose
 /// contents it holds.
 pub(super) const RUN_VERSION: u8 = 2;
-/// The version of one whose head says nothing of an inbox: older software understands it.
-const WITHOUT_INBOX: u8 = 1;
+/// The version of one whose head says nothing of an inbox, of streams or of views: older software understands it.
+const AT_FIRST: u8 = 1;
 
 /// The longest content that may stand beside the head, in bytes.
 const MAX_BESIDE: usize = 1_024;
@@ -302,11 +302,14 @@ impl RunRecord {
 
     /// Puts it in its place.
     pub(super) fn write(&self, effects: &mut Effects<'_>, run: &RunKey) {
-        let version = if self.head.inbox == Inbox::default() {
-            WITHOUT_INBOX
-        } else {
-            RUN_VERSION
-        };
+        let Head {
+            inbox,
+            streams,
+            views,
+            ..
+        } = &self.head;
+        let nothing = *inbox == Inbox::default() && streams.is_empty() && views.is_empty();
+        let version = if nothing { AT_FIRST } else { RUN_VERSION };
         effects.put(Self::key(run), version, &self.content());
     }
 
@@ -401,6 +404,12 @@ fn write_head(f: &mut FieldWriter<'_>, head: &Head) {
     if head.inbox != Inbox::default() {
         f.nested(18, |f| write_inbox(f, &head.inbox));
     }
+    for stream in &head.streams {
+        records::write_stream(f, 19, stream);
+    }
+    for view in &head.views {
+        f.text(20, view);
+    }
 }
 
 pub(super) fn read_head(bytes: &[u8]) -> Result<Head, RecordError> {
@@ -408,6 +417,7 @@ pub(super) fn read_head(bytes: &[u8]) -> Result<Head, RecordError> {
     let (mut workflow, mut input, mut status, mut finished) = (None, None, None, None);
     let (mut purged, mut complete, mut kept_from) = (None, false, 1);
     let (mut migrated_to, mut inbox) = (None, Inbox::default());
+    let (mut streams, mut views) = (Vec::new(), Vec::new());
     let mut numbers = [None; 14];
     let mut fields = Fields::new(bytes);
     while let Some((field, content)) = fields.next_field()? {
@@ -433,6 +443,8 @@ pub(super) fn read_head(bytes: &[u8]) -> Result<Head, RecordError> {
                 migrated_to = Some(run.map_err(|_| malformed("migrated_to"))?);
             }
             18 => inbox = read_inbox(content.fields("inbox")?)?,
+            19 => streams.push(records::read_stream(content)?),
+            20 => views.push(content.text("view")?.to_owned()),
             // The heads of many runs are read for a list; what stands beside them is not looked at.
             FIRST_KIND.. => break,
             _ => {}
@@ -454,6 +466,8 @@ pub(super) fn read_head(bytes: &[u8]) -> Result<Head, RecordError> {
         stamp: Timestamp::from_millis(number(9, "stamp")?),
         next_operation: number(10, "next_operation")?,
         inbox,
+        streams,
+        views,
         created: Timestamp::from_millis(number(11, "created")?),
         finished,
         blocked: number(13, "blocked")? != 0,

@@ -36,6 +36,10 @@ pub enum Tamper<'a> {
     LoseDue(&'a RunKey, u64, Timestamp),
     /// A run does not know an idempotency key any more.
     LoseKey(&'a RunKey, &'a str),
+    /// The index has no entry for the items of a stream in the unit whose first this is.
+    LoseItem(&'a RunKey, &'a str, u64),
+    /// A byte of the record of a view is another one.
+    FlipView(&'a RunKey, &'a str),
     /// A byte of the record of an idempotency key is another one.
     FlipKey(&'a RunKey, &'a str),
     /// The next write into the journal fails.
@@ -75,6 +79,11 @@ impl SledStore {
                 (keys::due(run, operation, deadline), None)
             }
             Tamper::LoseKey(run, key) => (keys::send(run, &keys::digest_of(key)), None),
+            Tamper::LoseItem(run, stream, number) => (keys::item(run, stream, number), None),
+            Tamper::FlipView(run, name) => {
+                let key = keys::view(run, name);
+                (key.clone(), self.flipped(&key)?)
+            }
             Tamper::FlipKey(run, key) => {
                 let key = keys::send(run, &keys::digest_of(key));
                 (key.clone(), self.flipped(&key)?)

@@ -9,7 +9,7 @@ use super::keys::{self, Key};
 use super::overlay::View;
 use super::problem::damaged;
 use super::run::RunRecord;
-use super::{SledStore, check, indexes, sends};
+use super::{SledStore, check, indexes, sends, streams, views};
 use crate::store::{Head, Store as _, StoreError};
 
 impl SledStore {
@@ -75,7 +75,13 @@ impl SledStore {
             Err(error) => report.note(error),
             Ok(()) => {}
         }
+        match self.views(run) {
+            Ok(views) => report.views += views.len() as u64,
+            Err(error @ (StoreError::Closed { .. } | StoreError::Io { .. })) => return Err(error),
+            Err(error) => report.note(error),
+        }
         self.verify_keys(run, &head, report)?;
+        self.verify_streams(run, &head, report)?;
         for generation in head.kept_from..=head.generation {
             report.generations += 1;
             let mut from = 1;
@@ -142,6 +148,38 @@ impl SledStore {
     }
 }
 
+impl SledStore {
+    /// Whether all items are there that the head speaks of, and can be found.
+    fn verify_streams(
+        &self,
+        run: &RunKey,
+        head: &Head,
+        report: &mut Report,
+    ) -> Result<(), StoreError> {
+        const PAGE: usize = 1_000;
+        for stream in &head.streams {
+            let mut after = 0;
+            loop {
+                match self.stream(run, &stream.name, after, PAGE) {
+                    Ok(page) => {
+                        report.items += page.len() as u64;
+                        let Some(last) = page.last() else { break };
+                        after = last.number;
+                    }
+                    Err(error @ (StoreError::Closed { .. } | StoreError::Io { .. })) => {
+                        return Err(error);
+                    }
+                    Err(error) => {
+                        report.note(error);
+                        break;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
 /// Whether the run of a unit or a key is there, or is being restored, and what an index names is so. `seen` is the run
 /// that was looked for last.
 fn belongs(
@@ -152,9 +190,11 @@ fn belongs(
 ) -> Result<(), StoreError> {
     indexes::belongs(view, key)?;
     sends::belongs(view, key, stored)?;
+    streams::belongs(view, key, stored)?;
+    views::belongs(view, key)?;
     if !matches!(
         key.first(),
-        Some(&(keys::UNIT | keys::SEND | keys::SEND_ORDER))
+        Some(&(keys::UNIT | keys::SEND | keys::SEND_ORDER | keys::ITEM | keys::VIEW))
     ) {
         return Ok(());
     }
@@ -194,6 +234,10 @@ pub struct Report {
     pub events: u64,
     /// How many sends the runs know by their idempotency keys.
     pub keys: u64,
+    /// How many items the streams of the runs have.
+    pub items: u64,
+    /// How many views the runs have.
+    pub views: u64,
     /// How many programs the store has had, as far as it has kept them.
     pub programs: u64,
     /// How many records there are of all kinds.

@@ -1,6 +1,6 @@
 //! The end that a migration imposes, and the beginning that stands in it where a run had none.
 
-use crate::history::{Migrated, OpenOperation, Started};
+use crate::history::{Migrated, OpenOperation, Started, StreamEnd};
 use crate::wire::{Content, FieldWriter, Fields, RecordError};
 
 use super::Parts;
@@ -19,6 +19,12 @@ pub(super) fn write_started(f: &mut FieldWriter<'_>, started: &Started) {
     }
     if let Some(run) = &started.migrated_from {
         f.text(10, run.as_str());
+    }
+    for stream in &started.streams {
+        f.nested(11, |f| {
+            f.text(1, &stream.name);
+            f.number(2, stream.last);
+        });
     }
 }
 
@@ -40,7 +46,22 @@ pub(super) fn read_started(parts: &Parts<'_>) -> Result<Started, RecordError> {
             Some(run) => Some(id(run.text("migrated_from")?, "migrated_from")?),
             None => None,
         },
+        streams: read_streams(parts.fields.clone())?,
     })
+}
+
+fn read_streams(mut fields: Fields<'_>) -> Result<Vec<StreamEnd>, RecordError> {
+    let mut streams = Vec::new();
+    while let Some((field, content)) = fields.next_field()? {
+        if field == 11 {
+            let parts = Parts::read(content.fields("streams")?)?;
+            streams.push(StreamEnd {
+                name: parts.text(1, "name")?.to_owned(),
+                last: parts.number(2, "last")?,
+            });
+        }
+    }
+    Ok(streams)
 }
 
 pub(super) fn write_migrated(f: &mut FieldWriter<'_>, migrated: &Migrated) {

@@ -123,3 +123,30 @@ change! { another_branch_with_a_wait,
 H201 changed at 4: receive "approval" / activity notify
   `receive "approval"` stands in another branch, at sdk/tests/machine/differences/waits.rs this code takes one that the history did not take
 "# }
+
+const OUTPUT: Stream<u64> = Stream::new("output");
+const NOTES: Stream<u64> = Stream::new("notes");
+
+change! { inserted_an_item,
+|cx| { charge(cx, 1).await?; Ok(ship(cx, 2).await?) }
+=> { charge(cx, 1).await?; cx.emit(OUTPUT, 1); Ok(ship(cx, 2).await?) }, @r#"H203 inserted at 4: activity ship / emit "output""# }
+
+change! { inserted_an_item_before_another,
+|cx| { charge(cx, 1).await?; cx.emit(OUTPUT, 1); Ok(ship(cx, 2).await?) }
+=> { charge(cx, 1).await?; cx.emit(NOTES, 2); cx.emit(OUTPUT, 1); Ok(ship(cx, 2).await?) }, @r#"H203 inserted at 4: emit "output" / emit "notes""# }
+
+change! { removed_an_item,
+|cx| { charge(cx, 1).await?; cx.emit(OUTPUT, 1); Ok(ship(cx, 2).await?) }
+=> { charge(cx, 1).await?; Ok(ship(cx, 2).await?) }, @r#"H204 removed at 4: emit "output" / activity ship"# }
+
+change! { another_item,
+|cx| { charge(cx, 1).await?; cx.emit(OUTPUT, 1); Ok(ship(cx, 2).await?) }
+=> { charge(cx, 1).await?; cx.emit(OUTPUT, 3); Ok(ship(cx, 2).await?) }, @r#"H202 changed input at 4: emit "output" / emit "output""# }
+
+change! { an_item_of_another_stream,
+|cx| { charge(cx, 1).await?; cx.emit(OUTPUT, 1); Ok(ship(cx, 2).await?) }
+=> { charge(cx, 1).await?; cx.emit(NOTES, 1); Ok(ship(cx, 2).await?) }, @r#"H201 changed at 4: emit "output" / emit "notes""# }
+
+change! { an_item_after_what_was_before_it,
+|cx| { cx.emit(OUTPUT, 1); charge(cx, 1).await?; Ok(ship(cx, 2).await?) }
+=> { charge(cx, 1).await?; cx.emit(OUTPUT, 1); Ok(ship(cx, 2).await?) }, @r#"H204 removed at 2: emit "output" / activity charge"# }

@@ -101,3 +101,70 @@ fn what_is_no_difference_to_a_run_in_flight_does_not_show() {
         assert_eq!(shown(&breaking), "", "{what}");
     }
 }
+
+const GIVING: &str = r#"
+use perennial::prelude::*;
+
+#[workflow]
+pub async fn agent(cx: &Cx, task: u64) -> Result<(), Error> {
+    cx.set(STATUS, "begun".to_owned());
+    cx.emit(OUTPUT, task);
+    ship(cx, task).await?;
+    cx.emit(names::NOTES, "shipped".to_owned());
+    cx.set(STATUS, "done".to_owned());
+    Ok(())
+}
+"#;
+
+/// Items of streams are decisions; what is set in a view is none.
+#[test]
+fn items_of_streams_show_and_what_is_set_in_views_does_not() {
+    let edited = |edits: Edits| {
+        let mut text = GIVING.to_owned();
+        for (from, to) in edits {
+            assert!(text.contains(from), "`{from}` is not in the workflow");
+            text = text.replacen(from, to, 1);
+        }
+        found(GIVING, &text)
+    };
+    let shows: [(&str, Edits); 4] = [
+        ("another stream", &[("emit(OUTPUT", "emit(RESULTS")]),
+        (
+            "one item more",
+            &[("    ship", "    cx.emit(OUTPUT, 2);\n    ship")],
+        ),
+        ("one item less", &[("    cx.emit(OUTPUT, task);\n", "")]),
+        (
+            "an item after what came after it",
+            &[
+                ("    cx.emit(OUTPUT, task);\n", ""),
+                ("await?;\n", "await?;\n    cx.emit(OUTPUT, task);\n"),
+            ],
+        ),
+    ];
+    let mut texts = Vec::new();
+    for (what, edits) in shows {
+        let text = shown(&edited(edits));
+        assert!(text.contains("L30"), "{what}: {text}");
+        texts.push(format!("{what}\n{text}"));
+    }
+    insta::assert_snapshot!(texts.join("\n"));
+    let harmless: [(&str, Edits); 4] = [
+        (
+            "another item",
+            &[("emit(OUTPUT, task)", "emit(OUTPUT, task + 1)")],
+        ),
+        ("a path", &[("emit(OUTPUT", "emit(crate::names::OUTPUT")]),
+        (
+            "a view less",
+            &[("    cx.set(STATUS, \"begun\".to_owned());\n", "")],
+        ),
+        (
+            "another view",
+            &[("set(STATUS, \"begun\"", "set(names::STATE, \"begun\"")],
+        ),
+    ];
+    for (what, edits) in harmless {
+        assert_eq!(shown(&edited(edits)), "", "{what}");
+    }
+}

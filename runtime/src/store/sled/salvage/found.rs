@@ -14,7 +14,8 @@ use crate::store::sled::records::{
 };
 use crate::store::sled::run::{Kind, RUN_VERSION, RunRecord};
 use crate::store::sled::value;
-use crate::store::{AttemptRecord, Head, KeyRecord, Loaded, StoreError};
+use crate::store::sled::views;
+use crate::store::{AttemptRecord, Head, KeyRecord, Loaded, StoreError, stream};
 
 /// An error without what there is to do about it: that is being done.
 pub(super) fn text(error: &StoreError) -> String {
@@ -32,6 +33,8 @@ pub(super) struct Reach {
     pub(super) broken: Option<String>,
     /// It ends as runs do.
     pub(super) ended: bool,
+    /// The number of the first item that it has of each stream.
+    pub(super) streams: BTreeMap<String, u64>,
 }
 
 /// What there is of a run.
@@ -90,6 +93,9 @@ impl Found {
                 Ok(unit) => {
                     reach.last = unit.last();
                     reach.ended = unit.decisions.iter().any(Decision::is_end);
+                    for (name, first) in stream::entries(&unit) {
+                        reach.streams.entry(name.to_owned()).or_insert(first);
+                    }
                 }
                 Err(error) => reach.broken = Some(text(&error)),
             }
@@ -171,7 +177,15 @@ impl Found {
             }
             blocked.sort_by(|one, other| one.artifact.cmp(&other.artifact));
         }
+        let mut views = Vec::new();
+        for name in &record.head.views {
+            match views::record(view, run, name) {
+                Ok(record) => views.push(record),
+                Err(error) => self.lost.push(text(&error)),
+            }
+        }
         self.beside = Some(Loaded {
+            views,
             tasks,
             timers,
             queue,

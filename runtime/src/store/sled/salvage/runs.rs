@@ -54,7 +54,9 @@ fn run_of(key: &[u8]) -> Option<RunKey> {
         | keys::TIMER
         | keys::BLOCKED
         | keys::SEND
-        | keys::SEND_ORDER => keys::run_and_rest(key).map(|(run, _)| run),
+        | keys::SEND_ORDER
+        | keys::ITEM
+        | keys::VIEW => keys::run_and_rest(key).map(|(run, _)| run),
         _ => None,
     }
 }
@@ -113,6 +115,8 @@ impl Found {
             ..head.clone()
         };
         self.count_keys(&mut beside.head);
+        self.count_items(&mut beside.head);
+        beside.head.views = beside.views.iter().map(|view| view.name.clone()).collect();
         out.head(run, &beside.head)?;
         self.write_keys(run, out)?;
         out.beside(run, &beside)?;
@@ -149,6 +153,17 @@ impl Found {
             head.inbox.keys_until = head.inbox.keys_until.max(head.stamp);
         }
         head.inbox.keys = left;
+    }
+
+    /// Lets a head say which items are left: those of generations that are lost are not.
+    fn count_items(&self, head: &mut Head) {
+        let kept = self.histories.range(head.kept_from..=head.generation);
+        for stream in &mut head.streams {
+            let mut firsts = kept
+                .clone()
+                .filter_map(|(_, reach)| reach.streams.get(&stream.name));
+            stream.first = firsts.next().map_or(stream.last + 1, |first| *first);
+        }
     }
 
     fn write_keys<W: Write>(&self, run: &RunKey, out: &mut Writer<W>) -> std::io::Result<()> {
