@@ -103,7 +103,7 @@ pub fn m47_what_is_sent_and_what_that_came_to_are_one_write(factory: Factory<'_>
     let committed = run.send(vec![slot(3, &other.key, message("reserved"), 9)]);
     let there = row(1, 9, arrived(1, "reserved", &run, 3));
     let here = row(1, 9, filled(3, sent(1, 9, false)));
-    assert_eq!(committed.rows, [here.clone()]);
+    assert_eq!(committed.rows, std::slice::from_ref(&here));
     assert_eq!(
         (committed.told[0].run.clone(), committed.told.len()),
         (other.key.clone(), 1)
