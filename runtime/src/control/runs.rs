@@ -144,7 +144,7 @@ impl Runs {
     ///
     /// # Errors
     ///
-    /// When what was written cannot be made durable: see [`Store::close`].
+    /// When what was written cannot be made durable: see [`Store::close`](crate::store::Store::close).
     pub fn close(self) -> Result<(), crate::store::StoreError> {
         match self.0 {
             Kind::Stopped(Stopped(store)) => store.close(),

@@ -69,9 +69,7 @@ pub(super) fn read(runs: &mut Runs, store: &Path, run: &RunKey) -> Result<Events
             return Err(other(&answer));
         };
         if history.generation != part.generation && from > 1 {
-            return Err(
-                format!("run {run} has begun anew while it was read\n\nhelp: ask again").into(),
-            );
+            return Err(begun_anew(run));
         }
         history.generation = part.generation;
         let is_last = part.units.is_empty();
@@ -80,4 +78,9 @@ pub(super) fn read(runs: &mut Runs, store: &Path, run: &RunKey) -> Result<Events
             return Ok(history);
         }
     }
+}
+
+/// That what was read does not belong together.
+pub(super) fn begun_anew(run: &RunKey) -> AnyError {
+    format!("run {run} has begun anew while it was read\n\nhelp: ask again").into()
 }

@@ -37,11 +37,17 @@ impl Show {
             runs.close()?;
             return json(&details);
         }
+        let mut units = Vec::new();
         // Of a purged run there is none.
-        let units = match details.info.purged {
-            Some(_) => Vec::new(),
-            None => history::read(&mut runs, store, &run)?.units,
-        };
+        if details.info.purged.is_none() {
+            let history = history::read(&mut runs, store, &run)?;
+            if history.generation != details.info.generation {
+                return Err(history::begun_anew(&run));
+            }
+            units = history.units;
+            // What has happened since is not in the details.
+            units.retain(|unit| unit.last() <= details.info.events);
+        }
         runs.close()?;
         let timeline = timeline(&units, &details);
         Ok(said(text(store, &details, &timeline)))
@@ -108,6 +114,9 @@ fn head(details: &RunDetails, timeline: &Timeline) -> String {
             time(finished),
             long(finished.since(info.created))
         );
+    }
+    if info.events == 0 {
+        return "not begun yet".to_owned();
     }
     let since = long(details.at.since(timeline.last));
     let open: Vec<_> = timeline.open.iter().map(Open::name).collect();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use perennial::Timestamp;
 use perennial::history::{
-    ActivityFailure, Channel, Decision, Migrated, Observation, RecordSource, Told, Unit,
+    ActivityFailure, Channel, Decision, Migrated, Observation, RecordSource, SlotResult, Told, Unit,
 };
 use perennial_runtime::control::{Attempts, RunDetails};
 use perennial_runtime::store::{AttemptOutcome, Task};
@@ -33,9 +33,21 @@ pub(super) struct Line {
 /// What a run waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Open {
-    Activity { name: String },
-    Timer { deadline: Timestamp },
-    Receive { channel: Channel, name: String },
+    Activity {
+        name: String,
+    },
+    Timer {
+        deadline: Timestamp,
+    },
+    Receive {
+        channel: Channel,
+        name: String,
+    },
+    /// What it sends to another run: it waits for that in the very next moment alone.
+    Send {
+        channel: Channel,
+        name: String,
+    },
 }
 
 impl Open {
@@ -45,6 +57,7 @@ impl Open {
             Self::Activity { name } => format!("activity {}", short(name, 80)),
             Self::Timer { deadline } => format!("sleep until {}", time(*deadline)),
             Self::Receive { channel, name } => named(*channel, name),
+            Self::Send { channel, name } => format!("{} to be sent", named(*channel, name)),
         }
     }
 }
@@ -158,6 +171,7 @@ impl Maker<'_> {
                     format!("{said}, {}", long(at.since(began.began)))
                 });
             }
+            Observation::SlotFilled { operation, result } => self.filled(*operation, result),
             Observation::TimerFired { operation } => self.end(*operation, |_| "over".to_owned()),
             Observation::MessageArrived(told) => self.told(at, Channel::Message, told),
             Observation::SignalArrived(told) => self.told(at, Channel::Signal, told),
@@ -173,6 +187,23 @@ impl Maker<'_> {
                 self.put(at, kind(other), String::new());
             }
         }
+    }
+
+    /// What has become of what the run sent.
+    fn filled(&mut self, operation: u64, result: &SlotResult) {
+        let Some(ended) = self.operations.remove(&operation) else {
+            return;
+        };
+        let fate = match result {
+            SlotResult::Sent(receipt) => format!(", is its #{}", receipt.number),
+            SlotResult::NotSent(failure) => {
+                let failure = failure.to_string();
+                let what = failure.split("\n\n").next().unwrap_or_default();
+                format!(", was not sent: {}", short(what, 200))
+            }
+            other => format!(", {}", kind(other)),
+        };
+        self.lines[ended.line].said += &fate;
     }
 
     /// How many attempts there were, where there was more than one.
@@ -253,6 +284,21 @@ impl Maker<'_> {
                 };
                 self.begin(at, *operation, what, "waits for".to_owned(), said);
             }
+            Decision::SendRequested {
+                operation,
+                run,
+                channel,
+                name,
+                payload,
+                ..
+            } => {
+                let said = format!("{} to {run}  {}", named(*channel, name), value(payload));
+                let what = Open::Send {
+                    channel: *channel,
+                    name: name.to_string(),
+                };
+                self.begin(at, *operation, what, "sends".to_owned(), said);
+            }
             Decision::Received {
                 operation,
                 channel,
@@ -276,7 +322,7 @@ impl Maker<'_> {
                     Open::Timer { deadline } => {
                         format!("stopped, {} early", long(deadline.since(at)))
                     }
-                    Open::Receive { channel, name } => {
+                    Open::Receive { channel, name } | Open::Send { channel, name } => {
                         format!("{}, no longer", named(*channel, name))
                     }
                 })
@@ -332,7 +378,7 @@ impl Maker<'_> {
                 (Open::Activity { .. }, None) => {
                     "has ended, and the run was not told yet".to_owned()
                 }
-                (Open::Timer { .. } | Open::Receive { .. }, _) => continue,
+                (Open::Timer { .. } | Open::Receive { .. } | Open::Send { .. }, _) => continue,
             };
             self.lines[operation.line].said = said;
         }

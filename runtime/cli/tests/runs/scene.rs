@@ -3,10 +3,11 @@
 use std::sync::mpsc::channel;
 
 use perennial::history::{
-    ActivityFailure, Channel, Decision, Observation, RecordSource, SEMANTICS, Started, Told, Unit,
+    ActivityFailure, Channel, Decision, Observation, RecordSource, SEMANTICS, SlotResult, Started,
+    Told, Unit,
 };
 use perennial::value::Value;
-use perennial::{ActivityOptions, Class, RunKey, Timestamp};
+use perennial::{ActivityOptions, Class, RunKey, SendFailure, Timestamp};
 use perennial_runtime::store::{
     Ack, AttemptOutcome, AttemptRecord, Awaited, BlockedChange, BlockedRecord, Changes, Commit,
     Create, Deliver, ProgramRecord, Status, Store, StoreError, Task, TaskChange, TimerChange,
@@ -318,15 +319,39 @@ pub(crate) fn play(store: &dyn Store) {
     done(store);
     blocked(store);
     create(store, "shop/cart-1", "cart");
-    let waits = vec![receive(1, Channel::Message, "payment")];
+    let sends = |operation, run: &str| Decision::SendRequested {
+        operation,
+        run: run.parse().unwrap(),
+        channel: Channel::Message,
+        name: "bought".into(),
+        payload: json("7"),
+        site: None,
+    };
+    let sent = serde_json::json!({ "number": 9, "at": at(1), "duplicate": false });
+    let sent = serde_json::from_value(sent).unwrap();
+    let filled = |operation, result| Observation::SlotFilled { operation, result };
+    let missing = SendFailure::RunNotFound {
+        run: "cart-3".parse().unwrap(),
+    };
+    let units = Units::of("shop/cart-1", "cart", vec![sends(1, "cart-2")])
+        .and(
+            1,
+            filled(1, SlotResult::Sent(sent)),
+            vec![sends(2, "cart-3")],
+        )
+        .and(
+            2,
+            filled(2, SlotResult::NotSent(missing)),
+            vec![receive(3, Channel::Message, "payment")],
+        );
     commit(
         store,
         "shop/cart-1",
         Changes {
-            units: Units::of("shop/cart-1", "cart", waits).0,
+            units: units.0,
             awaited: Some(Awaited::of([(Channel::Message, "payment")])),
-            stamp: at(0),
-            next_operation: Some(2),
+            stamp: at(2),
+            next_operation: Some(4),
             ..Changes::default()
         },
     );
