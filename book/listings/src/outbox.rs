@@ -53,6 +53,8 @@ pub async fn follow(client: &Client, run: &RunId, mut seen: u64) -> Result<u64, 
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
+
     use super::*;
     use perennial::testing::{Snapshot, TestRun};
 

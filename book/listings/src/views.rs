@@ -60,6 +60,8 @@ pub async fn until_shipped(client: &Client, run: &RunId) -> Result<bool, ViewErr
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
+
     use super::*;
     use perennial::testing::TestRun;
 

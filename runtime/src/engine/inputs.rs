@@ -322,7 +322,9 @@ mod tests {
         );
         inputs.fill(filled(5));
         assert_eq!(rows(&inputs), (vec![3, 4, 5], vec![Some(1), Some(2)]));
-        let first = inputs.pop_filled().unwrap();
+        let Some(first) = inputs.pop_filled() else {
+            panic!("there is none");
+        };
         assert_eq!(first.row.map(|row| row.0), Some(3));
         inputs.push_front(first);
         assert_eq!(inputs.first(), Some(&filled(3).observation));

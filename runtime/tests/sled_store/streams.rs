@@ -51,6 +51,7 @@ fn with_items(items: u64) -> World {
         workflow: "order".into(),
         input: Value::null().digest(),
         after: Some(1),
+        keys: Vec::new(),
         owner: store.enroll().unwrap(),
         changes: Changes::default(),
     };

@@ -79,6 +79,7 @@ impl Units {
             generation: 1,
             first_operation: 1,
             version: None,
+            streams: Vec::new(),
             migrated_from: None,
         };
         Self(Vec::new()).and(0, Observation::Started(started), decisions)

@@ -12,7 +12,7 @@ use crate::Profile;
 use crate::store::{
     Ack, AttemptRecord, BlockedRecord, Commit, Committed, Create, Created, Deliver, Delivered,
     DueTimer, FinishedRun, Head, KeyRecord, ListQuery, Loaded, MemoryStore, Migrate, Owner, Page,
-    ProgramRecord, Progress, Purge, Remains, Restore, Store, StoreError, TimerChange,
+    ProgramRecord, Progress, Purge, Remains, Restore, Store, StoreError, StreamItem, TimerChange,
 };
 
 /// Something that a store must not do.
@@ -229,6 +229,16 @@ impl Store for FaultyStore {
 
     fn keys(&self, run: &RunKey, after: u64, limit: usize) -> Result<Vec<KeyRecord>, StoreError> {
         self.inner.keys(run, after, limit)
+    }
+
+    fn stream(
+        &self,
+        run: &RunKey,
+        name: &str,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<StreamItem>, StoreError> {
+        self.inner.stream(run, name, after, limit)
     }
 
     fn history(
