@@ -115,6 +115,13 @@ fn observations() -> impl Strategy<Value = Observation> {
         any::<u64>().prop_map(|operation| Observation::TimerFired { operation }),
         told().prop_map(Observation::MessageArrived),
         told().prop_map(Observation::SignalArrived),
+        (any::<u64>(), json(), prop::option::of(".{0,9}")).prop_map(|(operation, value, key)| {
+            Observation::StubFulfilled {
+                operation,
+                value,
+                key,
+            }
+        }),
     ]
 }
 
@@ -185,6 +192,16 @@ fn decisions() -> impl Strategy<Value = Decision> {
                 invalid,
             }
         ),
+        (any::<u64>(), ".{0,20}", json(), sites()).prop_map(|(operation, name, input, site)| {
+            Decision::StubOffered {
+                operation,
+                name: name.into(),
+                input,
+                site,
+            }
+        }),
+        (any::<u64>(), ".{0,20}")
+            .prop_map(|(operation, problem)| Decision::StubInvalid { operation, problem }),
         any::<u64>().prop_map(|operation| Decision::Dropped { operation }),
         end().prop_map(|(value, open)| Decision::Completed { value, open }),
         end().prop_map(|(error, open)| Decision::Failed { error, open }),

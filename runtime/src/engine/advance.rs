@@ -213,10 +213,12 @@ pub(super) fn values(unit: &Unit) -> usize {
         Observation::MessageArrived(told) | Observation::SignalArrived(told) => {
             told.payload.as_json().len()
         }
+        Observation::StubFulfilled { value, .. } => value.as_json().len(),
         _ => 0,
     };
     let decided = unit.decisions.iter().map(|decision| match decision {
         Decision::ActivityScheduled { input: value, .. }
+        | Decision::StubOffered { input: value, .. }
         | Decision::Recorded { value, .. }
         | Decision::Completed { value, .. }
         | Decision::Failed { error: value, .. } => value.as_json().len(),
@@ -278,6 +280,8 @@ pub(super) fn apply(shared: &Shared, run: &mut Run, input: &Input, step: Step, n
         unit,
         scheduled,
         stopped_timers,
+        // The machine's offers are not kept beside the history.
+        offers: _,
         logs,
         finished,
     } = step;

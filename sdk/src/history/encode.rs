@@ -31,6 +31,7 @@ mod kind {
     pub(super) const MIGRATED: u32 = 20;
     pub(super) const MESSAGE_ARRIVED: u32 = 21;
     pub(super) const SIGNAL_ARRIVED: u32 = 22;
+    pub(super) const STUB_FULFILLED: u32 = 23;
     pub(super) const ACTIVITY_SCHEDULED: u32 = 64;
     pub(super) const TIMER_STARTED: u32 = 65;
     pub(super) const RECORDED: u32 = 66;
@@ -40,6 +41,8 @@ mod kind {
     pub(super) const MARKER: u32 = 70;
     pub(super) const RECEIVE_STARTED: u32 = 71;
     pub(super) const RECEIVED: u32 = 72;
+    pub(super) const STUB_OFFERED: u32 = 84;
+    pub(super) const STUB_INVALID: u32 = 85;
 }
 
 /// The unit as a record.
@@ -85,6 +88,17 @@ fn observation(fields: &mut FieldWriter<'_>, observation: &Observation) {
         Observation::SignalArrived(told) => {
             fields.nested(kind::SIGNAL_ARRIVED, |f| write_told(f, told));
         }
+        Observation::StubFulfilled {
+            operation,
+            value,
+            key,
+        } => fields.nested(kind::STUB_FULFILLED, |f| {
+            f.number(1, *operation);
+            f.text(2, value.as_json());
+            if let Some(key) = key {
+                f.text(3, key);
+            }
+        }),
     }
 }
 
@@ -197,6 +211,21 @@ fn decision(fields: &mut FieldWriter<'_>, decision: &Decision) {
                 f.text(3, problem);
             }
         }),
+        Decision::StubOffered {
+            operation,
+            name,
+            input,
+            site,
+        } => fields.nested(kind::STUB_OFFERED, |f| {
+            f.number(1, *operation);
+            f.text(2, name);
+            f.text(3, input.as_json());
+            write_site(f, 4, site.as_ref());
+        }),
+        Decision::StubInvalid { operation, problem } => fields.nested(kind::STUB_INVALID, |f| {
+            f.number(1, *operation);
+            f.text(2, problem);
+        }),
         Decision::Dropped { operation } => {
             fields.nested(kind::DROPPED, |f| f.number(1, *operation))
         }
@@ -242,7 +271,8 @@ pub fn decode_unit(record: &[u8]) -> Result<Unit, RecordError> {
             | kind::TIMER_FIRED
             | kind::MIGRATED
             | kind::MESSAGE_ARRIVED
-            | kind::SIGNAL_ARRIVED => {
+            | kind::SIGNAL_ARRIVED
+            | kind::STUB_FULFILLED => {
                 let read = read_observation(field, content.fields("event")?)?;
                 if observation.replace(read).is_some() {
                     return Err(RecordError::Malformed {
@@ -369,6 +399,11 @@ fn read_observation(event: u32, fields: Fields<'_>) -> Result<Observation, Recor
         kind::MIGRATED => Observation::Migrated(read_migrated(&parts)?),
         kind::MESSAGE_ARRIVED => Observation::MessageArrived(parts.told()?),
         kind::SIGNAL_ARRIVED => Observation::SignalArrived(parts.told()?),
+        kind::STUB_FULFILLED => Observation::StubFulfilled {
+            operation: parts.number(1, "operation")?,
+            value: parts.value(2, "value")?,
+            key: parts.optional_text(3, "key")?,
+        },
         other => return Err(RecordError::UnknownKind { kind: other.into() }),
     })
 }
@@ -395,7 +430,9 @@ fn read_failure(fields: Fields<'_>) -> Result<ActivityFailure, RecordError> {
 
 fn read_decision(event: u32, content: Content<'_>) -> Result<Decision, RecordError> {
     let fields = match event {
-        kind::ACTIVITY_SCHEDULED..=kind::RECEIVED => content.fields("event")?,
+        kind::ACTIVITY_SCHEDULED..=kind::RECEIVED | kind::STUB_OFFERED | kind::STUB_INVALID => {
+            content.fields("event")?
+        }
         other => return Err(RecordError::UnknownKind { kind: other.into() }),
     };
     let parts = Parts::read(fields)?;
@@ -440,6 +477,16 @@ fn read_decision(event: u32, content: Content<'_>) -> Result<Decision, RecordErr
             channel: parts.channel(4)?,
             number: parts.number(2, "number")?,
             invalid: parts.optional_text(3, "invalid")?,
+        },
+        kind::STUB_OFFERED => Decision::StubOffered {
+            operation: parts.number(1, "operation")?,
+            name: parts.text(2, "name")?.to_owned().into(),
+            input: parts.value(3, "input")?,
+            site: parts.site(4)?,
+        },
+        kind::STUB_INVALID => Decision::StubInvalid {
+            operation: parts.number(1, "operation")?,
+            problem: parts.text(2, "problem")?.to_owned(),
         },
         kind::COMPLETED => Decision::Completed {
             value: parts.value(1, "value")?,
@@ -512,6 +559,16 @@ mod tests {
                 number: most,
                 invalid: Some("i".repeat(20_000)),
             },
+            Decision::StubOffered {
+                operation: most,
+                name: "n".repeat(200).into(),
+                input: value(),
+                site: site(),
+            },
+            Decision::StubInvalid {
+                operation: most,
+                problem: "p".repeat(20_000),
+            },
             Decision::Dropped { operation: most },
             Decision::Completed {
                 value: value(),
@@ -574,6 +631,11 @@ mod tests {
         let arrived = [
             Observation::MessageArrived(told()),
             Observation::SignalArrived(told()),
+            Observation::StubFulfilled {
+                operation: most,
+                value: value(),
+                key: Some("k".repeat(200)),
+            },
         ];
         for observation in [Observation::Started(started), migrated]
             .into_iter()

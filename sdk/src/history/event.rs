@@ -82,6 +82,16 @@ pub enum Observation {
     MessageArrived(Told),
     /// A signal came in, and reached the waits of its name that were open (S25, M54).
     SignalArrived(Told),
+    /// Somebody outside has fulfilled a stub that the run had offered (S25).
+    StubFulfilled {
+        /// The operation's number.
+        operation: u64,
+        /// What it was fulfilled with.
+        value: Value,
+        /// The idempotency key of who did it, where one was given (S4).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        key: Option<String>,
+    },
     /// The run was moved to a new one, which goes on in its place. Nothing follows in this generation (S38).
     Migrated(Migrated),
 }
@@ -105,6 +115,9 @@ impl Observation {
                 },
                 Self::TimerFired { .. } => 0,
                 Self::MessageArrived(told) | Self::SignalArrived(told) => told.size(),
+                Self::StubFulfilled { value, key, .. } => {
+                    value.as_json().len() + key.as_ref().map_or(0, String::len)
+                }
                 Self::Migrated(migrated) => migrated.size(),
             }
     }
@@ -296,6 +309,25 @@ pub enum Decision {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         invalid: Option<String>,
     },
+    /// It offered a stub: an operation whose result somebody outside gives, by its reference (S25).
+    StubOffered {
+        /// The operation's number.
+        operation: u64,
+        /// The stub's name.
+        name: Cow<'static, str>,
+        /// What whoever fulfils it is to know.
+        input: Value,
+        /// Where in the source.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        site: Option<CallSite>,
+    },
+    /// It found that what a stub was fulfilled with is not of its type, and was told so.
+    StubInvalid {
+        /// The operation's number.
+        operation: u64,
+        /// What is wrong with it, and where.
+        problem: String,
+    },
     /// It asked for a value that is not the same twice, and this is the one.
     Recorded {
         /// What kind of value.
@@ -354,7 +386,9 @@ impl Decision {
         FRAME
             + site
             + match self {
-                Self::ActivityScheduled { name, input, .. } => name.len() + input.as_json().len(),
+                Self::ActivityScheduled { name, input, .. }
+                | Self::StubOffered { name, input, .. } => name.len() + input.as_json().len(),
+                Self::StubInvalid { problem, .. } => problem.len(),
                 Self::TimerStarted { .. } | Self::Dropped { .. } => 0,
                 Self::Marker { id, .. } => id.len(),
                 Self::ReceiveStarted { name, .. } => name.len(),
@@ -381,8 +415,10 @@ impl Decision {
             | Self::TimerStarted { site, .. }
             | Self::Recorded { site, .. }
             | Self::ReceiveStarted { site, .. }
+            | Self::StubOffered { site, .. }
             | Self::Marker { site, .. } => site.as_ref(),
             Self::Received { .. }
+            | Self::StubInvalid { .. }
             | Self::Dropped { .. }
             | Self::Completed { .. }
             | Self::Failed { .. } => None,

@@ -139,6 +139,10 @@ impl Text {
             }
             Observation::MessageArrived(told) => self.told("message", told),
             Observation::SignalArrived(told) => self.told("signal", told),
+            Observation::StubFulfilled {
+                operation, value, ..
+            } => Line::new(format!("fulfilled    {}", self.operation(*operation)))
+                .value(layout::value(value)),
             Observation::Migrated(migrated) => self.migrated(migrated),
         }
     }
@@ -257,6 +261,20 @@ impl Text {
                     Some(problem) => line.more(format!("   invalid: {}", problem.escape_debug())),
                     None => line,
                 }
+            }
+            Decision::StubOffered {
+                operation,
+                name,
+                input,
+                ..
+            } => {
+                self.begin(*operation, name);
+                Line::new(format!("  stub       {}", self.operation(*operation)))
+                    .value(layout::value(input))
+            }
+            Decision::StubInvalid { operation, problem } => {
+                Line::new(format!("  invalid    {}", self.operation(*operation)))
+                    .more(format!("   {}", problem.escape_debug()))
             }
             Decision::Dropped { operation } => {
                 Line::new(format!("  dropped    {}", self.operation(*operation)))

@@ -103,6 +103,23 @@ impl Side {
         }
     }
 
+    /// The offer of a stub.
+    pub(crate) fn stub(name: &str) -> Self {
+        Self {
+            what: format!("stub {name}"),
+            name: Some(name.to_owned()),
+            ..Self::default()
+        }
+    }
+
+    /// That what a stub was fulfilled with is not of its type.
+    pub(crate) fn stub_invalid(operation: u64) -> Self {
+        Self {
+            operation: Some(operation),
+            ..Self::called("refusal of what a stub was fulfilled with")
+        }
+    }
+
     /// The drop of an operation that is open.
     pub(crate) fn dropped(operation: u64) -> Self {
         Self {
@@ -161,6 +178,17 @@ impl Side {
                 number,
                 ..
             } => Self::received(*channel, *operation, *number),
+            Decision::StubOffered {
+                operation,
+                name,
+                input,
+                ..
+            } => Self {
+                operation: Some(*operation),
+                value: Some(input.clone()),
+                ..Self::stub(name)
+            },
+            Decision::StubInvalid { operation, .. } => Self::stub_invalid(*operation),
             Decision::Recorded { source, .. } => Self::draw(source),
             Decision::Marker { id, version, .. } => Self {
                 name: Some(id.clone().into_owned()),

@@ -134,6 +134,18 @@ impl Core {
                     let detail = format!("it fires ~{operation}, which is the activity `{name}`");
                     return Err(state.damaged(detail));
                 }
+                (Some(Kind::Activity(name)), Resolution::Stub(_)) => {
+                    let detail = format!("it fulfils ~{operation}, which is the activity `{name}`");
+                    return Err(state.damaged(detail));
+                }
+                (Some(Kind::Timer(_)), Resolution::Stub(_)) => {
+                    let detail = format!("it fulfils ~{operation}, which is a timer");
+                    return Err(state.damaged(detail));
+                }
+                (Some(Kind::Stub(name)), Resolution::Activity(_) | Resolution::Timer) => {
+                    let detail = format!("it answers ~{operation}, which is the stub `{name}`");
+                    return Err(state.damaged(detail));
+                }
                 (Some(Kind::Receive(_, name)), _) => {
                     let detail =
                         format!("it answers ~{operation}, which waits to be told \"{name}\"");
@@ -197,6 +209,15 @@ impl Core {
             _ => None,
         });
         let mut open: Vec<_> = open.collect();
+        open.sort_unstable();
+        open
+    }
+
+    pub(super) fn open_offers(&self) -> Vec<u64> {
+        let state = self.state.borrow();
+        let open = state.operations.iter();
+        let open = open.filter(|(_, o)| matches!(o.kind, Kind::Stub(_)) && o.end.is_none());
+        let mut open: Vec<u64> = open.map(|(number, _)| *number).collect();
         open.sort_unstable();
         open
     }

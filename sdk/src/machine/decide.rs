@@ -16,7 +16,7 @@ use super::Entropy;
 use super::core::Core;
 use super::handle::Until;
 use super::state::{Kind, State};
-use super::step::{LogLine, Scheduled};
+use super::step::{LogLine, Offered, Scheduled};
 use crate::ActivityOptions;
 use crate::history::{Channel, Decision, RecordSource};
 use crate::incompatible::{IncompatibleKind, Side};
@@ -253,7 +253,7 @@ impl Core {
                 operation.end.is_none()
             }
             // What has its result is not open; its result was in the history before it was dropped.
-            Kind::Activity(_) | Kind::Timer(_) => operation.end.is_none(),
+            Kind::Activity(_) | Kind::Timer(_) | Kind::Stub(_) => operation.end.is_none(),
         };
         if is_open {
             self.decide_drop(number, operation.kind);
@@ -280,6 +280,10 @@ impl Core {
                 state.abandoned.insert(number, name);
             }
             Kind::Timer(deadline) => state.made.stopped_timers.push((number, deadline)),
+            Kind::Stub(_) => state
+                .made
+                .offers
+                .push(Offered::Closed { operation: number }),
             Kind::Receive(..) => {}
         }
         Some(())
@@ -338,7 +342,7 @@ impl Core {
 
 impl State {
     /// `#[workflow(compare_inputs = false)]` has all values pass (S10).
-    fn same_input(&self, recorded: &Value, asked: &Value) -> bool {
+    pub(super) fn same_input(&self, recorded: &Value, asked: &Value) -> bool {
         !self.graph.compare_inputs || recorded.same(asked)
     }
 

@@ -18,6 +18,7 @@ mod flag;
 mod handle;
 mod inbox;
 mod markers;
+mod offers;
 #[cfg(feature = "testing")]
 mod pins;
 mod probe;
@@ -28,7 +29,7 @@ mod trail;
 mod waits;
 
 pub use markers::MAX_MARKER_ID;
-pub use step::{LogLine, Scheduled, Step};
+pub use step::{LogLine, Offered, Scheduled, Step};
 
 pub(crate) use self::core::{Core, SITE};
 pub(crate) use flag::Board;
@@ -217,6 +218,7 @@ impl Machine {
             unit,
             scheduled: made.scheduled,
             stopped_timers: made.stopped_timers,
+            offers: made.offers,
             logs: made.logs,
             finished: self.finished,
         })
@@ -250,6 +252,12 @@ impl Machine {
     #[must_use]
     pub fn open_activities(&self) -> Vec<u64> {
         self.core.open_activities()
+    }
+
+    /// The stubs that are offered and not fulfilled, in the order in which they were offered.
+    #[must_use]
+    pub fn open_offers(&self) -> Vec<u64> {
+        self.core.open_offers()
     }
 
     /// What the run waits for that has not come: each name once, in their order. Of all else that it is told it
@@ -297,6 +305,9 @@ impl Machine {
             Observation::TimerFired { operation } => {
                 self.core.resolve(operation, Resolution::Timer)?;
             }
+            Observation::StubFulfilled {
+                operation, value, ..
+            } => self.core.resolve(operation, Resolution::Stub(value))?,
             Observation::MessageArrived(told) => self.core.arrive(Channel::Message, told)?,
             Observation::SignalArrived(told) => self.core.arrive(Channel::Signal, told)?,
         }

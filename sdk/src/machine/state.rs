@@ -12,7 +12,7 @@ use super::core::SITE;
 use super::inbox::Inbox;
 use super::markers::MarkerValue;
 use super::probe::Probe;
-use super::step::{LogLine, Scheduled};
+use super::step::{LogLine, Offered, Scheduled};
 use super::waits::passed;
 use super::{ActivityEnd, MAX_COMMANDS, MAX_OPEN, MAX_POLLS, MAX_UNIT_BYTES};
 use crate::history::{CallSite, Channel, Decision, RecordSource};
@@ -26,6 +26,7 @@ pub(crate) enum Resolution {
     Activity(ActivityEnd),
     Timer,
     Arrived(Arrived),
+    Stub(Value),
 }
 
 /// A message or a signal, as the wait gets it that takes it.
@@ -60,6 +61,7 @@ pub(super) enum Kind {
     Activity(&'static str),
     Timer(Timestamp),
     Receive(Channel, &'static str),
+    Stub(&'static str),
 }
 
 /// What a live unit led to.
@@ -68,6 +70,7 @@ pub(super) struct Made {
     pub(super) decisions: Vec<Decision>,
     pub(super) scheduled: Vec<Scheduled>,
     pub(super) stopped_timers: Vec<(u64, Timestamp)>,
+    pub(super) offers: Vec<Offered>,
     pub(super) logs: Vec<LogLine>,
 }
 

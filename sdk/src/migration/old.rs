@@ -348,7 +348,7 @@ impl OldRun {
                 operation: open.operation,
                 name: name.clone(),
             }),
-            OpenKind::Timer { .. } | OpenKind::Receive { .. } => None,
+            OpenKind::Timer { .. } | OpenKind::Stub { .. } | OpenKind::Receive { .. } => None,
         });
         open.collect()
     }
@@ -416,7 +416,8 @@ impl Known {
             Observation::ActivityFailed { operation, failure } => {
                 (operation, Some(Err(failure.clone())))
             }
-            Observation::TimerFired { operation } => (operation, None),
+            Observation::TimerFired { operation }
+            | Observation::StubFulfilled { operation, .. } => (operation, None),
             Observation::Started(_)
             | Observation::MessageArrived(_)
             | Observation::SignalArrived(_)
@@ -462,11 +463,20 @@ fn begin(decision: &Decision, names: &mut HashMap<u64, String>, open: &mut BTree
             let (channel, name) = (*channel, name.to_string());
             (operation, OpenKind::Receive { channel, name }, site)
         }
+        Decision::StubOffered {
+            operation,
+            name,
+            site,
+            ..
+        } => {
+            let name = name.to_string();
+            (operation, OpenKind::Stub { name }, site)
+        }
         Decision::Received { operation, .. } => return drop(open.remove(operation)),
         Decision::Dropped { operation } => {
             match open.get_mut(operation).map(|open| &mut open.kind) {
                 Some(OpenKind::Activity { dropped, .. }) => *dropped = true,
-                Some(OpenKind::Timer { .. } | OpenKind::Receive { .. }) => {
+                Some(OpenKind::Timer { .. } | OpenKind::Stub { .. } | OpenKind::Receive { .. }) => {
                     drop(open.remove(operation));
                 }
                 None => {}

@@ -132,8 +132,10 @@ fn bare(history: &History) -> History {
                 | Decision::TimerStarted { site, .. }
                 | Decision::Recorded { site, .. }
                 | Decision::ReceiveStarted { site, .. }
+                | Decision::StubOffered { site, .. }
                 | Decision::Marker { site, .. } => *site = None,
                 Decision::Received { .. }
+                | Decision::StubInvalid { .. }
                 | Decision::Dropped { .. }
                 | Decision::Completed { .. }
                 | Decision::Failed { .. } => {}

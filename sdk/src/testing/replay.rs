@@ -294,6 +294,7 @@ fn after(unit: &Unit) -> String {
         Observation::TimerFired { operation } => format!("fired ~{operation}"),
         Observation::MessageArrived(told) => format!("message {}", told.name.escape_debug()),
         Observation::SignalArrived(told) => format!("signal {}", told.name.escape_debug()),
+        Observation::StubFulfilled { operation, .. } => format!("fulfilled ~{operation}"),
         Observation::Migrated(_) => "migrated".to_owned(),
     };
     format!("event {} ({what})", unit.number)

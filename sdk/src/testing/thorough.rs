@@ -51,6 +51,7 @@ fn kind(history: &History) -> u64 {
             Observation::TimerFired { .. } => ("fired", "", 0),
             Observation::MessageArrived(told) => ("message", &*told.name, 0),
             Observation::SignalArrived(told) => ("signal", &*told.name, 0),
+            Observation::StubFulfilled { .. } => ("fulfilled", "", 0),
             Observation::Migrated(_) => ("migrated", "", 0),
         });
         kinds.extend(unit.decisions.iter().map(|decision| match decision {
@@ -58,6 +59,8 @@ fn kind(history: &History) -> u64 {
             Decision::TimerStarted { .. } => ("sleep", "", 0),
             Decision::ReceiveStarted { name, .. } => ("receive", &**name, 0),
             Decision::Received { invalid, .. } => ("took", "", invalid.is_some().into()),
+            Decision::StubOffered { name, .. } => ("stub", &**name, 0),
+            Decision::StubInvalid { .. } => ("invalid", "", 0),
             Decision::Recorded { source, .. } => match source {
                 RecordSource::Random => ("random", "", 0),
                 RecordSource::Uuid => ("uuid", "", 0),
