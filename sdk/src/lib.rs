@@ -59,6 +59,7 @@ mod migration;
 mod outcome;
 pub mod prelude;
 mod prose;
+mod stub;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod time;
@@ -75,8 +76,11 @@ pub use activity::{
 pub use blocked::{Blocked, NotDurable, Panicked, Runaway, Unstorable};
 pub use channel::{MAX_CHANNEL_NAME, Message, Signal, is_channel_name};
 pub use cx::{Cx, Draw, Receive, ReceiveError, ReceiveTimeout, Sleep};
-pub use durable::{BoxDurable, Durable, Durably, JoinSet, Task, join_all};
+pub use durable::{
+    BoxDurable, Durable, Durably, JoinSet, MemberId, Next, NextWithId, Take, Task, join_all,
+};
 pub use error::Error;
+pub use history::Close;
 pub use ids::{IdProblem, InvalidId, MAX_ID_LENGTH, Namespace, OperationId, RunId, RunKey};
 pub use incompatible::{Coloured, Incompatible, IncompatibleKind, MarkerMismatch, Remedy, Side};
 pub use listens::Receives;
@@ -88,6 +92,10 @@ pub use outcome::{ActivityError, Cancelled, Effect, Never, Outcome, Spent};
 #[cfg(feature = "testing")]
 pub use perennial_macros::test;
 pub use perennial_macros::{activity, allow_nondeterminism, durable, migration, workflow};
+pub use stub::{
+    Mailbox, NextMail, Offer, Stub, StubCall, StubDefinition, StubError, StubFn, StubFuture,
+    StubTimeout,
+};
 pub use time::{Timestamp, days, hours, millis, minutes, seconds};
 pub use types::{DataType, DataTypes};
 pub use workflow::{

@@ -1,8 +1,8 @@
 //! What most workflows need: `use perennial::prelude::*;`.
 
 pub use crate::{
-    ActivityCx, ActivityError, BoxDurable, Cancelled, Cx, Error, Failure, JoinSet, Message, Never,
-    OldRun, Outcome, ReceiveError, Refuse, Retry, RunId, Signal, Timestamp, activity,
-    allow_nondeterminism, days, durable, hours, join, join_all, migration, millis, minutes,
-    seconds, select, try_join, workflow,
+    ActivityCx, ActivityError, BoxDurable, Cancelled, Close, Cx, Error, Failure, JoinSet, Mailbox,
+    Message, Never, OldRun, Outcome, ReceiveError, Refuse, Retry, RunId, Signal, StubError,
+    Timestamp, activity, allow_nondeterminism, days, durable, hours, join, join_all, migration,
+    millis, minutes, seconds, select, try_join, workflow,
 };

@@ -202,6 +202,16 @@ fn decisions() -> impl Strategy<Value = Decision> {
         }),
         (any::<u64>(), ".{0,20}")
             .prop_map(|(operation, problem)| Decision::StubInvalid { operation, problem }),
+        (
+            ".{0,9}",
+            prop_oneof![Just(Close::Drop), Just(Close::Detach)],
+            prop::collection::vec(any::<u64>(), 0..3),
+        )
+            .prop_map(|(name, close, open)| Decision::SetClosed {
+                name: name.into(),
+                close,
+                open,
+            }),
         any::<u64>().prop_map(|operation| Decision::Dropped { operation }),
         end().prop_map(|(value, open)| Decision::Completed { value, open }),
         end().prop_map(|(error, open)| Decision::Failed { error, open }),

@@ -49,7 +49,7 @@ pub struct Sleep {
 }
 
 impl Sleep {
-    pub(super) fn after(handle: Handle, duration: Duration) -> Self {
+    pub(crate) fn after(handle: Handle, duration: Duration) -> Self {
         let until = Until::After(duration);
         Self { handle, until }
     }

@@ -8,8 +8,8 @@ use crate::value::Value;
 use crate::wire::{Content, FieldWriter, Fields, RecordError, RecordWriter, open};
 
 use super::event::{
-    ActivityFailure, CallSite, Channel, Decision, Observation, OpenOperation, RecordSource, Told,
-    Unit,
+    ActivityFailure, CallSite, Channel, Close, Decision, Observation, OpenOperation, RecordSource,
+    Told, Unit,
 };
 use ended::{read_migrated, read_open, read_started, write_migrated, write_open, write_started};
 
@@ -43,6 +43,7 @@ mod kind {
     pub(super) const RECEIVED: u32 = 72;
     pub(super) const STUB_OFFERED: u32 = 84;
     pub(super) const STUB_INVALID: u32 = 85;
+    pub(super) const SET_CLOSED: u32 = 86;
 }
 
 /// The unit as a record.
@@ -106,6 +107,13 @@ fn channel_number(channel: Channel) -> u64 {
     match channel {
         Channel::Message => 1,
         Channel::Signal => 2,
+    }
+}
+
+fn close_number(close: Close) -> u64 {
+    match close {
+        Close::Drop => 1,
+        Close::Detach => 2,
     }
 }
 
@@ -225,6 +233,13 @@ fn decision(fields: &mut FieldWriter<'_>, decision: &Decision) {
         Decision::StubInvalid { operation, problem } => fields.nested(kind::STUB_INVALID, |f| {
             f.number(1, *operation);
             f.text(2, problem);
+        }),
+        Decision::SetClosed { name, close, open } => fields.nested(kind::SET_CLOSED, |f| {
+            f.text(1, name);
+            f.number(2, close_number(*close));
+            for member in open {
+                f.number(3, *member);
+            }
         }),
         Decision::Dropped { operation } => {
             fields.nested(kind::DROPPED, |f| f.number(1, *operation))
@@ -353,6 +368,25 @@ impl<'a> Parts<'a> {
         }
     }
 
+    fn close(&self, field: usize) -> Result<Close, RecordError> {
+        match self.number(field, "close")? {
+            1 => Ok(Close::Drop),
+            2 => Ok(Close::Detach),
+            _ => Err(RecordError::Malformed { field: "close" }),
+        }
+    }
+
+    /// A field that may come several times.
+    fn numbers(&self, wanted: u32, name: &'static str) -> Result<Vec<u64>, RecordError> {
+        let (mut fields, mut numbers) = (self.fields.clone(), Vec::new());
+        while let Some((field, content)) = fields.next_field()? {
+            if field == wanted {
+                numbers.push(content.number(name)?);
+            }
+        }
+        Ok(numbers)
+    }
+
     fn told(&self) -> Result<Told, RecordError> {
         Ok(Told {
             number: self.number(1, "number")?,
@@ -430,7 +464,7 @@ fn read_failure(fields: Fields<'_>) -> Result<ActivityFailure, RecordError> {
 
 fn read_decision(event: u32, content: Content<'_>) -> Result<Decision, RecordError> {
     let fields = match event {
-        kind::ACTIVITY_SCHEDULED..=kind::RECEIVED | kind::STUB_OFFERED | kind::STUB_INVALID => {
+        kind::ACTIVITY_SCHEDULED..=kind::RECEIVED | kind::STUB_OFFERED..=kind::SET_CLOSED => {
             content.fields("event")?
         }
         other => return Err(RecordError::UnknownKind { kind: other.into() }),
@@ -487,6 +521,11 @@ fn read_decision(event: u32, content: Content<'_>) -> Result<Decision, RecordErr
         kind::STUB_INVALID => Decision::StubInvalid {
             operation: parts.number(1, "operation")?,
             problem: parts.text(2, "problem")?.to_owned(),
+        },
+        kind::SET_CLOSED => Decision::SetClosed {
+            name: parts.text(1, "name")?.to_owned().into(),
+            close: parts.close(2)?,
+            open: parts.numbers(3, "open")?,
         },
         kind::COMPLETED => Decision::Completed {
             value: parts.value(1, "value")?,
@@ -568,6 +607,11 @@ mod tests {
             Decision::StubInvalid {
                 operation: most,
                 problem: "p".repeat(20_000),
+            },
+            Decision::SetClosed {
+                name: "n".repeat(200).into(),
+                close: Close::Detach,
+                open: vec![most; 1_000],
             },
             Decision::Dropped { operation: most },
             Decision::Completed {

@@ -348,6 +348,15 @@ pub enum Decision {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         site: Option<CallSite>,
     },
+    /// It let go of a named set of work that had members which it had not taken.
+    SetClosed {
+        /// The name of the set.
+        name: Cow<'static, str>,
+        /// What becomes of those members.
+        close: Close,
+        /// Their numbers in the set.
+        open: Vec<u64>,
+    },
     /// It dropped an operation that had no result yet (S12).
     Dropped {
         /// The operation's number.
@@ -391,6 +400,7 @@ impl Decision {
                 Self::StubInvalid { problem, .. } => problem.len(),
                 Self::TimerStarted { .. } | Self::Dropped { .. } => 0,
                 Self::Marker { id, .. } => id.len(),
+                Self::SetClosed { name, open, .. } => name.len() + 16 * open.len(),
                 Self::ReceiveStarted { name, .. } => name.len(),
                 Self::Received { invalid, .. } => invalid.as_ref().map_or(0, String::len),
                 Self::Recorded { source, value, .. } => {
@@ -419,6 +429,7 @@ impl Decision {
             | Self::Marker { site, .. } => site.as_ref(),
             Self::Received { .. }
             | Self::StubInvalid { .. }
+            | Self::SetClosed { .. }
             | Self::Dropped { .. }
             | Self::Completed { .. }
             | Self::Failed { .. } => None,
@@ -449,6 +460,17 @@ pub enum Channel {
     Message,
     /// A signal: for all who wait when it arrives.
     Signal,
+}
+
+/// What becomes of the members of a set of work that were not taken when the set is dropped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Close {
+    /// They are dropped too, in the order of their submission.
+    #[default]
+    Drop,
+    /// They go on beside the workflow's own line, until they are done or the run ends.
+    Detach,
 }
 
 /// Where a recorded value came from.

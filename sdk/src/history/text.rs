@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 use super::event::{
-    ActivityFailure, Channel, Decision, Migrated, Observation, OpenOperation, RecordSource,
+    ActivityFailure, Channel, Close, Decision, Migrated, Observation, OpenOperation, RecordSource,
     Started, Told, Unit,
 };
 use super::layout::{self, Shown};
@@ -275,6 +275,18 @@ impl Text {
             Decision::StubInvalid { operation, problem } => {
                 Line::new(format!("  invalid    {}", self.operation(*operation)))
                     .more(format!("   {}", problem.escape_debug()))
+            }
+            Decision::SetClosed { name, close, open } => {
+                let numbers: Vec<_> = open.iter().map(|member| format!("#{member}")).collect();
+                let how = match close {
+                    Close::Drop => "drops",
+                    Close::Detach => "lets go on",
+                };
+                Line::new(format!(
+                    "  closed     {}   {how} {}",
+                    name.escape_debug(),
+                    numbers.join(", ")
+                ))
             }
             Decision::Dropped { operation } => {
                 Line::new(format!("  dropped    {}", self.operation(*operation)))

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::history::{CallSite, Channel, Decision, RecordSource};
+use crate::history::{CallSite, Channel, Close, Decision, RecordSource};
 use crate::prose::shorten;
 use crate::value::Value;
 
@@ -120,6 +120,22 @@ impl Side {
         }
     }
 
+    /// The end of a named set of work, with the members that nobody has taken.
+    pub(crate) fn set_closed(name: &str, close: Close, open: usize) -> Self {
+        let how = match close {
+            Close::Drop => "dropped",
+            Close::Detach => "detached",
+        };
+        Self {
+            what: format!(
+                "end of the set \"{}\" with {open} {how}",
+                name.escape_debug()
+            ),
+            name: Some(name.to_owned()),
+            ..Self::default()
+        }
+    }
+
     /// The drop of an operation that is open.
     pub(crate) fn dropped(operation: u64) -> Self {
         Self {
@@ -194,6 +210,7 @@ impl Side {
                 name: Some(id.clone().into_owned()),
                 ..Self::called(&Self::marker(id, *version))
             },
+            Decision::SetClosed { name, close, open } => Self::set_closed(name, *close, open.len()),
             Decision::Dropped { operation } => Self::dropped(*operation),
             Decision::Completed { value, .. } => Self {
                 value: Some(value.clone()),

@@ -121,6 +121,12 @@ impl Core {
             .step("activities with too large an input after one event")
     }
 
+    /// The same for a stub.
+    pub(super) fn refuse_stub(&self) -> Option<()> {
+        self.deciding()?
+            .step("stubs with too large an input after one event")
+    }
+
     pub(super) fn start_timer(&self, until: Until) -> Option<u64> {
         let state = &mut *self.deciding()?;
         state.may_open();

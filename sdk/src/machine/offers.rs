@@ -15,6 +15,7 @@ use std::panic::Location;
 use super::core::Core;
 use super::state::{Kind, State};
 use super::step::Offered;
+use crate::OperationId;
 use crate::history::{CallSite, Decision};
 use crate::incompatible::{IncompatibleKind, Side};
 use crate::prose::shorten;
@@ -114,6 +115,22 @@ impl Core {
         };
         state.commands += 1;
         Some(problem)
+    }
+
+    /// The operation, as those outside have to name it. `None`: it could not begin, and nothing goes on; what the code
+    /// asks for with the number 0, which no operation has, says nothing.
+    pub(crate) fn reference(&self, number: Option<u64>) -> OperationId {
+        let state = &mut *self.state.borrow_mut();
+        if number.is_none() {
+            state.made_up();
+        }
+        let Some(run) = state.run.as_ref().map(|run| run.id.clone()) else {
+            unreachable!("a workflow's code runs after its first event");
+        };
+        OperationId {
+            run,
+            number: number.unwrap_or_default(),
+        }
     }
 
     /// In replay: whether the history says next that the operation's value was not of its type.

@@ -136,6 +136,7 @@ fn bare(history: &History) -> History {
                 | Decision::Marker { site, .. } => *site = None,
                 Decision::Received { .. }
                 | Decision::StubInvalid { .. }
+                | Decision::SetClosed { .. }
                 | Decision::Dropped { .. }
                 | Decision::Completed { .. }
                 | Decision::Failed { .. } => {}

@@ -264,6 +264,7 @@ fn each_value(units: &mut [Unit], visit: &mut dyn FnMut(&str, &str, &mut Json)) 
                 | Decision::ReceiveStarted { .. }
                 | Decision::Received { .. }
                 | Decision::StubInvalid { .. }
+                | Decision::SetClosed { .. }
                 | Decision::Marker { .. }
                 | Decision::Dropped { .. } => {}
             }

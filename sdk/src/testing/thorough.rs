@@ -67,6 +67,7 @@ fn kind(history: &History) -> u64 {
                 RecordSource::Named(name) => ("recorded", &**name, 0),
             },
             Decision::Marker { id, version, .. } => ("marker", &**id, *version),
+            Decision::SetClosed { name, .. } => ("closed", &**name, 0),
             Decision::Dropped { .. } => ("dropped", "", 0),
             Decision::Completed { .. } => ("result", "", 0),
             Decision::Failed { .. } => ("error", "", 0),
