@@ -91,7 +91,7 @@ pub use migration::{
 pub use outcome::{ActivityError, Cancelled, Effect, Never, Outcome, Spent};
 #[cfg(feature = "testing")]
 pub use perennial_macros::test;
-pub use perennial_macros::{activity, allow_nondeterminism, durable, migration, workflow};
+pub use perennial_macros::{activity, allow_nondeterminism, durable, migration, stub, workflow};
 pub use stub::{
     Mailbox, NextMail, Offer, Stub, StubCall, StubDefinition, StubError, StubFn, StubFuture,
     StubTimeout,

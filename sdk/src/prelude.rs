@@ -4,5 +4,5 @@ pub use crate::{
     ActivityCx, ActivityError, BoxDurable, Cancelled, Close, Cx, Error, Failure, JoinSet, Mailbox,
     Message, Never, OldRun, Outcome, ReceiveError, Refuse, Retry, RunId, Signal, StubError,
     Timestamp, activity, allow_nondeterminism, days, durable, hours, join, join_all, migration,
-    millis, minutes, seconds, select, try_join, workflow,
+    millis, minutes, seconds, select, stub, try_join, workflow,
 };

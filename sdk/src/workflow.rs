@@ -176,7 +176,7 @@ impl Graph {
 /// A function that a workflow calls with its `cx`, as far as the source tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Callee {
-    /// The activity's name, or the function's.
+    /// The name of the activity or stub, or the function's.
     pub name: &'static str,
     /// What it is.
     pub kind: CalleeKind,
@@ -187,6 +187,8 @@ pub struct Callee {
 pub enum CalleeKind {
     /// An activity.
     Activity,
+    /// A stub.
+    Stub,
     /// Something else, or not known.
     Unknown,
 }

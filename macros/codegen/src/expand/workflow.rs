@@ -12,7 +12,7 @@ use super::{
     unpacked, used,
 };
 use crate::attributes::ItemAttributes;
-use crate::callees;
+use crate::callees::{self, CalleeKind};
 use crate::check::check;
 use crate::errors::Errors;
 use crate::listening::{Listening, listening};
@@ -207,10 +207,10 @@ fn graph(
     markers::conflicts(found, &reached.markers, errors);
     let callees = reached.callees.into_iter().map(|callee| {
         let name = callee.name;
-        let kind = if callee.is_activity {
-            format_ident!("Activity")
-        } else {
-            format_ident!("Unknown")
+        let kind = match callee.kind {
+            CalleeKind::Activity => format_ident!("Activity"),
+            CalleeKind::Stub => format_ident!("Stub"),
+            CalleeKind::Unknown => format_ident!("Unknown"),
         };
         quote!(#krate::Callee { name: #name, kind: #krate::CalleeKind::#kind })
     });

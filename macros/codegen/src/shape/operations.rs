@@ -73,6 +73,12 @@ pub(super) const DECISIONS: &[&str] = &["random", "random_range", "record", "uui
 /// Methods of the context that wait for what the run is told, under a name that is in a constant.
 pub(super) const LISTENING: &[&str] = &["receive", "wait_for"];
 
+/// Before the name of a stub, which is not offered where it is an activity's.
+pub(super) const STUB: &str = "stub ";
+
+/// Before the name of a stub that was offered, where its result is waited for.
+pub(super) const OFFER: &str = "offer ";
+
 /// Methods that put what they are given into a collection.
 pub(super) const COLLECTING: &[&str] = &["extend", "insert", "push", "push_back", "push_front"];
 
