@@ -204,7 +204,7 @@ pub struct Migrated {
     /// Activities that had no result yet and go on: what they come to is recorded beside this history.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kept: Vec<OpenOperation>,
-    /// Timers that had not fired: they ended with the run.
+    /// Timers that had not fired and offers of stubs that nobody had fulfilled: they ended with the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stopped: Vec<u64>,
     /// How the run would have begun, where no program had begun it: then this is the history's only event.

@@ -272,7 +272,7 @@ fn dropping_a_mailbox_closes_its_offer_and_that_is_compared() {
 
       event 5, operation ~2
           recorded    drop ~2                                        begun by artifact first
-          this code   sleep ~3  sdk/tests/machine/mailbox.rs:222:30  artifact this
+          this code   sleep ~3  sdk/tests/machine/mailbox.rs:263:30  artifact this
 
       recorded next                    this code asks for
           5 drop                               ← removed

@@ -287,9 +287,16 @@ fn s9_replay_compares_kind_name_and_input() {
     async fn gone(_cx: &Cx) -> Result<u64, StubError> {
         Ok(5)
     }
+    #[stub]
+    async fn look_at(cx: &Cx, order: String) -> u64;
+    #[workflow(name = "one")]
+    async fn another_name(cx: &Cx) -> Result<u64, StubError> {
+        look_at(cx, "a lamp".to_owned()).await
+    }
     let mut story = Story::of::<one>(());
     story.fulfil(1, 5);
     let texts = [
+        story.blocked_on::<another_name>(),
         story.blocked_on::<renamed>(),
         story.blocked_on::<other_input>(),
         story.blocked_on::<an_activity>(),
