@@ -38,6 +38,7 @@ const FORMAT: u64 = 1;
 ///     "activities": ["charge_card", "ship"],
 ///     "receives": [{ "channel": "message", "name": "approval", "type": { "name": "bool", "schema": { ".." } } }],
 ///     "receives_others": false,
+///     "offers": [{ "name": "review", "input": { "name": "shop::Order" }, "result": { "name": "bool" } }],
 ///     "compare_inputs": true,
 ///     "types": {
 ///       "input": { "name": "shop::Order", "schema": { "$schema": ".." } },
@@ -104,6 +105,9 @@ pub struct WorkflowManifest {
     /// Whether it may wait for others too: under a name that is no constant, or in a function that it calls.
     #[serde(default, skip_serializing_if = "is_no")]
     pub receives_others: bool,
+    /// The stubs that it offers, by name, as far as its source tells.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub offers: Vec<OfferManifest>,
     /// Whether a replay compares inputs (S10).
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub compare_inputs: bool,
@@ -135,6 +139,20 @@ pub struct ReceiveManifest {
     /// The type of what it says.
     #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
     pub data: Option<TypeManifest>,
+}
+
+/// A stub that a workflow offers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct OfferManifest {
+    /// The name under which histories know it.
+    pub name: String,
+    /// The type of what whoever fulfils it is told, where the source tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<TypeManifest>,
+    /// The type of what it is fulfilled with, where the source tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<TypeManifest>,
 }
 
 /// A marker that is not asked for any more.
@@ -255,6 +273,9 @@ impl Manifest {
         let receives = bare.workflows.iter_mut();
         let receives = receives.flat_map(|workflow| &mut workflow.receives);
         receives.for_each(|one| one.data = None);
+        let offers = bare.workflows.iter_mut();
+        let offers = offers.flat_map(|workflow| &mut workflow.offers);
+        offers.for_each(|one| (one.input, one.result) = (None, None));
         bare.to_value()
     }
 
@@ -296,6 +317,7 @@ impl WorkflowManifest {
             activities,
             receives: receives.iter().map(ReceiveManifest::of).collect(),
             receives_others: graph.listens_for_others,
+            offers: OfferManifest::all(graph),
             compare_inputs: graph.compare_inputs,
             types: TypeManifests::of((workflow.types)()),
         }
@@ -319,6 +341,28 @@ impl ReceiveManifest {
             name: one.name.to_owned(),
             data: Some(TypeManifest::of(one.data())),
         }
+    }
+}
+
+impl OfferManifest {
+    fn all(graph: &perennial::Graph) -> Vec<Self> {
+        let typed = graph.offers().into_iter().map(|stub| Self {
+            name: stub.name.to_owned(),
+            input: Some(TypeManifest::of(stub.input)),
+            result: Some(TypeManifest::of(stub.result)),
+        });
+        let called = graph.callees.iter();
+        let called = called.filter(|callee| callee.kind == CalleeKind::Stub);
+        let named = called.map(|callee| Self {
+            name: callee.name.to_owned(),
+            input: None,
+            result: None,
+        });
+        // The first of each name stays: that with its types.
+        let mut offers: Vec<_> = typed.chain(named).collect();
+        offers.sort_by(|a, b| a.name.cmp(&b.name));
+        offers.dedup_by(|later, first| later.name == first.name);
+        offers
     }
 }
 

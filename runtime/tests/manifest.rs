@@ -66,6 +66,24 @@ async fn receives(cx: &Cx, often: Vec<u64>) -> Result<u64, Error> {
     Ok(note.number)
 }
 
+/// With a schema and without.
+#[stub]
+async fn review(cx: &Cx, order: Order) -> Receipt;
+
+#[stub(name = "second look")]
+async fn look(cx: &Cx) -> bool;
+
+#[durable]
+async fn looked_at(cx: &Cx) -> Result<bool, StubError> {
+    look(cx).await
+}
+
+#[workflow]
+async fn offers(cx: &Cx, order: Order) -> Result<u64, Error> {
+    looked_at(cx).await?;
+    Ok(review(cx, order).await?.number)
+}
+
 /// Under a name that is no constant.
 #[workflow]
 async fn receives_others(cx: &Cx) -> Result<u64, Error> {
@@ -84,6 +102,7 @@ fn program() -> Builder {
         .workflow(empty)
         .workflow(receives)
         .workflow(receives_others)
+        .workflow(offers)
         .activities((charge_card, add))
         .state(Bank)
         .artifact("shop 1")

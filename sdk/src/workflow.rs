@@ -11,7 +11,7 @@ use crate::history::Channel;
 use crate::listens::Receives;
 use crate::types::Schemas;
 use crate::value::{DecodeError, EncodeError, Value};
-use crate::{Cx, Data, DataTypes};
+use crate::{Cx, Data, DataTypes, StubDefinition};
 
 /// A function with `#[workflow]`. Implemented by the attribute.
 pub trait Workflow: 'static {
@@ -95,6 +95,9 @@ pub struct Graph {
     /// Whether it may wait for messages and signals besides those: under a name that is no constant, or in a function
     /// that it calls.
     pub listens_for_others: bool,
+    /// Stubs that it offers, each once; see [`offers`](Self::offers).
+    #[doc(hidden)]
+    pub stubs: &'static [fn() -> StubDefinition],
 }
 
 /// A marker in the code, and the versions that the code supports: `cx.version("rounding", 1..=2)` (S36).
@@ -150,7 +153,19 @@ impl Graph {
             structure: "",
             listens: &[],
             listens_for_others: false,
+            stubs: &[],
         }
+    }
+
+    /// The stubs that its body offers by their names, in the order of these, with the types of their data. Those that
+    /// it offers through functions that it calls, or that were imported in a way that the attribute cannot follow, are
+    /// among the [`callees`](Self::callees) alone, where they are known at all.
+    #[must_use]
+    pub fn offers(&self) -> Vec<StubDefinition> {
+        let mut offers: Vec<_> = self.stubs.iter().map(|stub| stub()).collect();
+        offers.sort_by_key(|offer| offer.name);
+        offers.dedup_by_key(|offer| offer.name);
+        offers
     }
 
     /// The messages and signals that it waits for, as far as its body names them: `cx.receive(names::APPROVAL)`. It

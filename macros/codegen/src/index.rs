@@ -153,6 +153,31 @@ impl Index {
             })
     }
 
+    /// Whether one of these paths is surely a stub of this package: by its module, or by its file where it has none.
+    pub(crate) fn is_stub(&self, paths: &[String], file: Option<&Path>) -> bool {
+        let [path] = paths else {
+            return false;
+        };
+        let bare = ["crate::", "self::", "super::"]
+            .iter()
+            .find_map(|root| path.strip_prefix(root))
+            .unwrap_or(path);
+        let Some(known) = bare
+            .rsplit("::")
+            .next()
+            .and_then(|last| self.activities.get(last))
+        else {
+            return false;
+        };
+        known.iter().any(|one| {
+            let before = one.path.strip_suffix(bare);
+            let is_at = bare.contains("::")
+                && before.is_some_and(|before| before.is_empty() || before.ends_with("::"));
+            let is_here = *bare == *one.path || Some(one.file.as_path()) == file;
+            matches!(one.named, Called::Stub(_)) && (is_at || !bare.contains("::") && is_here)
+        })
+    }
+
     /// The index of the package in this folder.
     fn of(folder: Option<&OsStr>) -> Index {
         let mut index = Index::default();
@@ -361,6 +386,26 @@ pub(crate) fn imported_from(name: &Ident, is_sought: impl Fn(&str) -> bool) -> O
         NameMeaning::Unknown(globs) => globs.into_iter().map(root).find(|root| is_sought(root)),
         _ => None,
     }
+}
+
+/// Those of the paths on the line of `place` that are surely stubs of this package.
+pub(crate) fn stubs<'a>(paths: &'a [syn::Path], place: Span) -> Vec<&'a syn::Path> {
+    Index::with(place, |index| {
+        let (names, file) = (index.names_around(place), index.path_of(place));
+        let line = place.start().line;
+        let text = |path: &syn::Path| {
+            let parts: Vec<_> = path
+                .segments
+                .iter()
+                .map(|part| part.ident.unraw().to_string())
+                .collect();
+            parts.join("::")
+        };
+        let stubs = paths.iter().filter(|path| {
+            path.leading_colon.is_none() && index.is_stub(&names.imported(&text(path), line), file)
+        });
+        stubs.collect()
+    })
 }
 
 /// Whether the file in which a macro is called declares it, before the call.

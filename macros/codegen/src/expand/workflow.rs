@@ -15,6 +15,7 @@ use crate::attributes::ItemAttributes;
 use crate::callees::{self, CalleeKind};
 use crate::check::check;
 use crate::errors::Errors;
+use crate::index;
 use crate::listening::{Listening, listening};
 use crate::lock::{self, Annotated, Enforced, enforce};
 use crate::lower::{Lowered, lower, respanned};
@@ -239,9 +240,18 @@ fn graph(
     }
     let Listening {
         constants,
+        functions,
         for_others,
     } = &called.listening;
     let mut allowed = TokenStream::new();
+    let stubs = index::stubs(functions, ident.span());
+    if !stubs.is_empty() {
+        allowed = quote!(#[allow(deprecated)]);
+        let stubs = stubs
+            .iter()
+            .map(|path| quote!(#krate::StubDefinition::of::<#path>));
+        fields.extend(quote!(stubs: &[#(#stubs),*],));
+    }
     if !constants.is_empty() {
         // Where the constant is named in the body, that was allowed or not.
         allowed = quote!(#[allow(deprecated)]);
