@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use perennial::history::{
-    ActivityFailure, CallSite, Channel, Decision, Migrated, Observation, OpenOperation,
+    ActivityFailure, CallSite, Channel, Close, Decision, Migrated, Observation, OpenOperation,
     RecordSource, Render, Started, Told, UNIT_VERSION, Unit, decode_unit, encode_unit, render,
 };
 use perennial::value::Value;

@@ -15,8 +15,9 @@ use std::fs;
 use std::path::PathBuf;
 
 use perennial::history::{
-    ActivityFailure, CallSite, Channel, Decision, History, Migrated, Observation, OpenOperation,
-    RecordSource, SEMANTICS, Started, Told, UNIT_VERSION, Unit, decode_unit, encode_unit,
+    ActivityFailure, CallSite, Channel, Close, Decision, History, Migrated, Observation,
+    OpenOperation, RecordSource, SEMANTICS, Started, Told, UNIT_VERSION, Unit, decode_unit,
+    encode_unit,
 };
 use perennial::machine::Machine;
 use perennial::{Blocked, IncompatibleKind, WorkflowDefinition};
@@ -245,6 +246,7 @@ fn there_is_a_history_with_each_kind_of_event_and_each_field() {
         &mut missing,
     );
     missing_of_enum::<Channel>("Channel", &all_under(&histories, "channel"), &mut missing);
+    missing_of_enum::<Close>("Close", &all_under(&histories, "close"), &mut missing);
     for kind in ["message_arrived", "signal_arrived"] {
         missing_of_struct::<Told>(kind, &all_under(&histories, kind), &mut missing);
     }

@@ -47,12 +47,4 @@ fn fulfils(run: &Run<of_another_type>) {
     run.fulfil(count, 5);
 }
 
-#[deny(unused_must_use)]
-#[workflow]
-async fn not_awaited(cx: &Cx) -> Result<(), Error> {
-    inject(cx);
-    inject(cx).open()?;
-    Ok(())
-}
-
 fn main() {}
