@@ -108,7 +108,7 @@ impl From<StoreError> for StartupError {
 }
 
 /// How long the ids of purged runs are kept where nothing else is said.
-const KEEP_IDS: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+pub(crate) const KEEP_IDS: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// Puts a [`Runtime`] together. See [`Runtime::builder`].
 #[derive(Debug)]

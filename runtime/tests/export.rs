@@ -51,6 +51,7 @@ fn create_at(store: &dyn Store, run: &RunKey, after: Option<u64>, stamp: Timesta
             stamp,
             ..Changes::default()
         },
+        keys: Vec::new(),
     };
     wait(|ack| store.create(create, ack));
 }

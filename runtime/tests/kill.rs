@@ -8,6 +8,8 @@ mod many_runs;
 mod one_run;
 #[path = "kill/sends.rs"]
 mod sends;
+#[path = "kill/slots.rs"]
+mod slots;
 mod support;
 
 use std::collections::BTreeMap;

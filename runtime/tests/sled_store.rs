@@ -14,5 +14,7 @@ mod inbox;
 mod process;
 #[path = "sled_store/purge.rs"]
 mod purge;
+#[path = "sled_store/slots.rs"]
+mod slots;
 #[path = "sled_store/world.rs"]
 mod world;

@@ -59,6 +59,7 @@ mod migration;
 mod outcome;
 pub mod prelude;
 mod prose;
+mod sent;
 mod stub;
 #[cfg(feature = "testing")]
 pub mod testing;
@@ -75,7 +76,9 @@ pub use activity::{
 };
 pub use blocked::{Blocked, NotDurable, Panicked, Runaway, Unstorable};
 pub use channel::{MAX_CHANNEL_NAME, Message, Signal, is_channel_name};
-pub use cx::{Cx, Draw, Receive, ReceiveError, ReceiveTimeout, Sleep};
+pub use cx::{
+    Cx, Draw, MAX_SLEEP, Receive, ReceiveError, ReceiveTimeout, Sending, Sleep, SleepError,
+};
 pub use durable::{
     BoxDurable, Durable, Durably, JoinSet, MemberId, Next, NextWithId, Take, Task, join_all,
 };
@@ -92,6 +95,7 @@ pub use outcome::{ActivityError, Cancelled, Effect, Never, Outcome, Spent};
 #[cfg(feature = "testing")]
 pub use perennial_macros::test;
 pub use perennial_macros::{activity, allow_nondeterminism, durable, migration, stub, workflow};
+pub use sent::{Receipt, RunEnd, SendFailure};
 pub use stub::{
     Mailbox, NextMail, Offer, Stub, StubCall, StubDefinition, StubError, StubFn, StubFuture,
     StubTimeout,

@@ -2,7 +2,7 @@
 
 pub use crate::{
     ActivityCx, ActivityError, BoxDurable, Cancelled, Close, Cx, Error, Failure, JoinSet, Mailbox,
-    Message, Never, OldRun, Outcome, ReceiveError, Refuse, Retry, RunId, Signal, StubError,
-    Timestamp, activity, allow_nondeterminism, days, durable, hours, join, join_all, migration,
-    millis, minutes, seconds, select, stub, try_join, workflow,
+    Message, Never, OldRun, Outcome, Receipt, ReceiveError, Refuse, Retry, RunId, SendFailure,
+    Signal, SleepError, StubError, Timestamp, activity, allow_nondeterminism, days, durable, hours,
+    join, join_all, migration, millis, minutes, seconds, select, stub, try_join, workflow,
 };

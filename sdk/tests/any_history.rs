@@ -4,10 +4,11 @@
 
 use perennial::history::{
     ActivityFailure, CallSite, Channel, Close, Decision, Migrated, Observation, OpenOperation,
-    RecordSource, Render, Started, Told, UNIT_VERSION, Unit, decode_unit, encode_unit, render,
+    RecordSource, Render, SlotResult, Started, Told, UNIT_VERSION, Unit, decode_unit, encode_unit,
+    render,
 };
 use perennial::value::Value;
-use perennial::{Namespace, RunId, Timestamp};
+use perennial::{Namespace, Receipt, RunEnd, RunId, SendFailure, Timestamp};
 use proptest::prelude::*;
 
 #[path = "fuzz_history/input.rs"]
@@ -122,6 +123,8 @@ fn observations() -> impl Strategy<Value = Observation> {
                 key,
             }
         }),
+        (any::<u64>(), slots())
+            .prop_map(|(operation, result)| Observation::SlotFilled { operation, result }),
     ]
 }
 
@@ -133,6 +136,46 @@ fn told() -> impl Strategy<Value = Told> {
         payload,
         key,
     })
+}
+
+fn runs() -> impl Strategy<Value = RunId> {
+    "[a-z0-9._-]{1,9}".prop_map(|id| RunId::new(id).unwrap())
+}
+
+fn slots() -> impl Strategy<Value = SlotResult> {
+    let end = prop_oneof![
+        Just(RunEnd::Completed),
+        Just(RunEnd::Failed),
+        runs().prop_map(|to| RunEnd::Migrated { to }),
+    ];
+    let failure = prop_oneof![
+        runs().prop_map(|run| SendFailure::RunNotFound { run }),
+        (runs(), end, any::<u64>()).prop_map(|(run, end, finished)| SendFailure::RunFinished {
+            run,
+            end,
+            finished: Timestamp::from_millis(finished),
+        }),
+        (runs(), any::<u64>()).prop_map(|(run, limit)| SendFailure::InboxFull { run, limit }),
+        (runs(), ".{0,9}", ".{0,9}").prop_map(|(run, workflow, name)| {
+            SendFailure::NoSuchMessage {
+                run,
+                workflow,
+                name,
+            }
+        }),
+        runs().prop_map(|run| SendFailure::Conflict { run }),
+        (runs(), ".{0,20}").prop_map(|(run, problem)| SendFailure::Unreadable { run, problem }),
+        any::<(u64, u64)>().prop_map(|(size, limit)| SendFailure::TooLarge { size, limit }),
+    ];
+    let receipt = (any::<(u64, u64)>(), any::<bool>());
+    prop_oneof![
+        receipt.prop_map(|((number, at), duplicate)| SlotResult::Sent(Receipt {
+            number,
+            at: Timestamp::from_millis(at),
+            duplicate,
+        })),
+        failure.prop_map(SlotResult::NotSent),
+    ]
 }
 
 fn channels() -> impl Strategy<Value = Channel> {
@@ -212,6 +255,16 @@ fn decisions() -> impl Strategy<Value = Decision> {
                 close,
                 open,
             }),
+        (any::<u64>(), runs(), channels(), ".{0,9}", json(), sites()).prop_map(
+            |(operation, run, channel, name, payload, site)| Decision::SendRequested {
+                operation,
+                run,
+                channel,
+                name: name.into(),
+                payload,
+                site,
+            }
+        ),
         any::<u64>().prop_map(|operation| Decision::Dropped { operation }),
         end().prop_map(|(value, open)| Decision::Completed { value, open }),
         end().prop_map(|(error, open)| Decision::Failed { error, open }),

@@ -13,7 +13,7 @@ use perennial::value::{Difference, Value};
 use perennial::wire::RecordError;
 use perennial::{
     ActivityDefinition, Attempt, AttemptEnd, Attempted, Blocked, Incompatible, IncompatibleKind,
-    Namespace, OperationId, RunKey, Side, StateType, States,
+    Namespace, OperationId, RunEnd, RunKey, Side, StateType, States,
 };
 
 fn found(kind: IncompatibleKind, detail: &str) -> Incompatible {
@@ -517,4 +517,41 @@ fn an_error_becomes_a_box_of_any_error() {
         sent(Error::new("no stock")).unwrap_err().to_string(),
         "no stock"
     );
+}
+
+#[test]
+fn what_was_not_sent_says_why() {
+    let run = || RunId::new("order-42").unwrap();
+    let ended = |end| SendFailure::RunFinished {
+        run: run(),
+        end,
+        finished: Timestamp::from_millis(1_700_000_000_000),
+    };
+    let texts = [
+        SendFailure::RunNotFound { run: run() },
+        ended(RunEnd::Completed),
+        ended(RunEnd::Failed),
+        ended(RunEnd::Migrated {
+            to: RunId::new("order-42-v2").unwrap(),
+        }),
+        SendFailure::InboxFull {
+            run: run(),
+            limit: 10_000,
+        },
+        SendFailure::NoSuchMessage {
+            run: run(),
+            workflow: "order".into(),
+            name: "aproval".into(),
+        },
+        SendFailure::Conflict { run: run() },
+        SendFailure::Unreadable {
+            run: run(),
+            problem: "the head of run order-42: the record is damaged".into(),
+        },
+        SendFailure::TooLarge {
+            size: 2_000_000,
+            limit: 1_048_576,
+        },
+    ];
+    insta::assert_snapshot!(texts.map(|failure| failure.to_string()).join("\n----\n"));
 }

@@ -16,11 +16,11 @@ use std::path::PathBuf;
 
 use perennial::history::{
     ActivityFailure, CallSite, Channel, Close, Decision, History, Migrated, Observation,
-    OpenOperation, RecordSource, SEMANTICS, Started, Told, UNIT_VERSION, Unit, decode_unit,
-    encode_unit,
+    OpenOperation, RecordSource, SEMANTICS, SlotResult, Started, Told, UNIT_VERSION, Unit,
+    decode_unit, encode_unit,
 };
 use perennial::machine::Machine;
-use perennial::{Blocked, IncompatibleKind, WorkflowDefinition};
+use perennial::{Blocked, IncompatibleKind, Receipt, RunEnd, SendFailure, WorkflowDefinition};
 use serde_json::Value as Json;
 
 use shape::{fields, variants};
@@ -245,6 +245,19 @@ fn there_is_a_history_with_each_kind_of_event_and_each_field() {
         &all_under(&histories, "source"),
         &mut missing,
     );
+    let filled = all_under(&histories, "slot_filled");
+    let mut results = Vec::new();
+    filled
+        .iter()
+        .for_each(|filled| under(filled, "result", &mut results));
+    missing_of_enum::<SlotResult>("SlotResult", &results, &mut missing);
+    missing_of_struct::<Receipt>("Receipt", &all_under(&histories, "sent"), &mut missing);
+    missing_of_enum::<SendFailure>(
+        "SendFailure",
+        &all_under(&histories, "not_sent"),
+        &mut missing,
+    );
+    missing_of_enum::<RunEnd>("RunEnd", &all_under(&histories, "end"), &mut missing);
     missing_of_enum::<Channel>("Channel", &all_under(&histories, "channel"), &mut missing);
     missing_of_enum::<Close>("Close", &all_under(&histories, "close"), &mut missing);
     for kind in ["message_arrived", "signal_arrived"] {

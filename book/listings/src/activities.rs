@@ -180,9 +180,12 @@ impl From<ActivityError<Declined>> for NotSold {
 }
 
 // For `?` on `cx.sleep(..).await`.
-impl From<Cancelled> for NotSold {
-    fn from(_: Cancelled) -> Self {
-        Self::Cancelled
+impl From<SleepError> for NotSold {
+    fn from(error: SleepError) -> Self {
+        match error {
+            SleepError::Cancelled => Self::Cancelled,
+            too_long => Self::Failed(too_long.to_string()),
+        }
     }
 }
 

@@ -3,11 +3,13 @@
 //! *First workflow* is a crate of its own and lives in `first-workflow/`.
 
 pub mod activities;
+pub mod between_runs;
 pub mod blocked;
 pub mod changing;
 pub mod determinism;
 pub mod errors;
 pub mod lock;
+pub mod messages;
 pub mod migration;
 pub mod planning;
 pub mod running;

@@ -1,4 +1,4 @@
-//! *Waiting for several things*.
+//! *Waiting*.
 
 use perennial::prelude::*;
 

@@ -8,9 +8,9 @@ use perennial::history::Unit;
 use perennial::{Namespace, RunKey, Timestamp};
 use perennial_runtime::Profile;
 use perennial_runtime::store::{
-    Ack, AttemptRecord, Commit, Create, Created, Deliver, Delivered, DueTimer, FinishedRun, Head,
-    KeyRecord, ListQuery, Loaded, Migrate, Owner, Page, ProgramRecord, Progress, Purge, Remains,
-    Restore, Store, StoreError,
+    Ack, AttemptRecord, Commit, Committed, Create, Created, Deliver, Delivered, DueTimer,
+    FinishedRun, Head, KeyRecord, ListQuery, Loaded, Migrate, Owner, Page, ProgramRecord, Progress,
+    Purge, Remains, Restore, Store, StoreError,
 };
 
 // ANCHOR: store
@@ -63,7 +63,7 @@ impl<S: Store> Store for Queued<S> {
         self.inner.profile()
     }
 
-    fn commit(&self, commit: Commit, ack: Ack<()>) {
+    fn commit(&self, commit: Commit, ack: Ack<Committed>) {
         self.write(ack, |store, ack| store.commit(commit, ack));
     }
 

@@ -1,9 +1,9 @@
 //! Lists of what a run was sent.
 
-use std::collections::BTreeMap;
+use std::collections::VecDeque;
 use std::sync::Arc;
 
-use perennial::history::{Channel, Decision, Observation, Told};
+use perennial::history::{Channel, Decision, Observation, Told, Unit};
 use perennial::value::Value;
 use perennial::{RunKey, Timestamp};
 use serde::Serialize;
@@ -118,8 +118,10 @@ impl ListMessages {
         self
     }
 
-    /// Reads the page, of the run's last generation. What comes meanwhile does not shift the others. It takes a look
-    /// at the whole history of the generation.
+    /// Reads the page, of the run's last generation. What comes meanwhile does not shift the others.
+    ///
+    /// No more than a page is held in memory. The generation's history is read from its beginning: to where all of the
+    /// page have been taken, if there are later ones, and else to its end.
     ///
     /// # Errors
     ///
@@ -137,97 +139,149 @@ impl ListMessages {
         if after.is_some() && before.is_some() {
             return Err(ReadError::BothDirections);
         }
+        let mut page = Page {
+            after: after.unwrap_or(0),
+            before,
+            limit,
+            named,
+            ..Page::default()
+        };
         read(&shared, move |shared| {
-            let all = messages(shared, &run)?;
-            let wanted = all
-                .into_values()
-                .filter(|message| named.as_ref().is_none_or(|name| *name == message.name))
-                .filter(|message| after.is_none_or(|after| message.number > after))
-                .filter(|message| before.is_none_or(|before| message.number < before));
-            let mut messages: Vec<_> = wanted.collect();
-            let more = messages.len() > limit;
-            if before.is_some() {
-                messages.drain(..messages.len().saturating_sub(limit));
-            } else {
-                messages.truncate(limit);
-            }
-            Ok(MessagePage { messages, more })
+            page.read(shared, &run)?;
+            Ok(MessagePage {
+                messages: page.messages.into(),
+                more: page.more,
+            })
         })
         .await
     }
 }
 
-/// The messages of a run's last generation, by their numbers.
-pub(super) fn messages(
+/// The first messages of a run's last generation, so many.
+pub(super) fn first(
     shared: &Shared,
     run: &RunKey,
-) -> Result<BTreeMap<u64, MessageInfo>, ReadError> {
-    let Some(Loaded { head, queue, .. }) = shared.store.load(run)? else {
-        return Err(ReadError::NotFound { run: run.clone() });
+    count: usize,
+) -> Result<Vec<MessageInfo>, ReadError> {
+    let mut page = Page {
+        limit: count,
+        ..Page::default()
     };
-    if let Some(purged) = head.purged {
-        let (run, at) = (run.clone(), purged.at);
-        return Err(ReadError::Purged { run, at });
+    page.read(shared, run)?;
+    Ok(page.messages.into())
+}
+
+/// What is on a page, as far as it was read.
+#[derive(Default)]
+struct Page {
+    after: u64,
+    before: Option<u64>,
+    limit: usize,
+    named: Option<String>,
+    /// In the order of their numbers: a run is told of them in that order, and those in its queue come after those.
+    messages: VecDeque<MessageInfo>,
+    /// How many of them no wait has taken.
+    pending: usize,
+    more: bool,
+}
+
+impl Page {
+    fn read(&mut self, shared: &Shared, run: &RunKey) -> Result<(), ReadError> {
+        let Some(Loaded { head, queue, .. }) = shared.store.load(run)? else {
+            return Err(ReadError::NotFound { run: run.clone() });
+        };
+        if let Some(purged) = head.purged {
+            let (run, at) = (run.clone(), purged.at);
+            return Err(ReadError::Purged { run, at });
+        }
+        each_unit(shared, run, &head, |unit| {
+            if let Observation::MessageArrived(told) = unit.observation {
+                self.put(told, unit.at);
+            }
+            for (event, decision) in (unit.number + 1..).zip(unit.decisions) {
+                self.take(event, unit.at, decision);
+            }
+            !self.is_told()
+        })?;
+        for row in queue {
+            if let Observation::MessageArrived(told) = row.observation {
+                self.put(told, row.at);
+            }
+        }
+        if head.status.is_finished() {
+            let left = self.messages.iter_mut();
+            left.filter(|message| message.state == MessageState::Pending)
+                .for_each(|message| message.state = MessageState::Unread);
+        }
+        Ok(())
     }
-    let untaken = if head.status.is_finished() {
-        MessageState::Unread
-    } else {
-        MessageState::Pending
-    };
-    let mut found = BTreeMap::new();
-    let mut put = |told: Told, at: Timestamp| {
-        let message = MessageInfo {
+
+    /// Whether nothing that follows changes it.
+    fn is_told(&self) -> bool {
+        self.before.is_none() && self.more && self.pending == 0
+    }
+
+    fn put(&mut self, told: Told, at: Timestamp) {
+        let is_there = told.number > self.after
+            && self.before.is_none_or(|before| told.number < before)
+            && self.named.as_ref().is_none_or(|name| *name == told.name);
+        if !is_there {
+            return;
+        }
+        if self.messages.len() == self.limit {
+            self.more = true;
+            // Those before a number are the last of them.
+            if self.before.is_none() {
+                return;
+            }
+            let gone = self.messages.pop_front();
+            let was_pending = gone.is_some_and(|gone| gone.state == MessageState::Pending);
+            self.pending -= usize::from(was_pending);
+        }
+        self.pending += 1;
+        self.messages.push_back(MessageInfo {
             number: told.number,
             name: told.name,
             payload: told.payload,
             key: told.key,
             at,
-            state: untaken.clone(),
+            state: MessageState::Pending,
+        });
+    }
+
+    fn take(&mut self, event: u64, at: Timestamp, decision: Decision) {
+        let Decision::Received {
+            operation,
+            channel: Channel::Message,
+            number,
+            invalid,
+        } = decision
+        else {
+            return;
         };
-        found.insert(message.number, message);
-    };
-    for row in queue {
-        if let Observation::MessageArrived(told) = row.observation {
-            put(told, row.at);
-        }
-    }
-    let mut taken = Vec::new();
-    each_unit(shared, run, &head, |unit| {
-        if let Observation::MessageArrived(told) = unit.observation {
-            put(told, unit.at);
-        }
-        for (event, decision) in (unit.number + 1..).zip(unit.decisions) {
-            if let Decision::Received {
+        let place = self
+            .messages
+            .binary_search_by_key(&number, |message| message.number);
+        if let Ok(place) = place {
+            let message = &mut self.messages[place];
+            self.pending -= usize::from(message.state == MessageState::Pending);
+            message.state = MessageState::Consumed {
                 operation,
-                channel: Channel::Message,
-                number,
+                event,
+                at,
                 invalid,
-            } = decision
-            {
-                let state = MessageState::Consumed {
-                    operation,
-                    event,
-                    at: unit.at,
-                    invalid,
-                };
-                taken.push((number, state));
-            }
-        }
-    })?;
-    for (number, state) in taken {
-        if let Some(message) = found.get_mut(&number) {
-            message.state = state;
+            };
         }
     }
-    Ok(found)
 }
 
-/// The units of a generation up to the event that its head names, one page in memory at a time.
+/// The units of a generation up to the event that its head names, one page in memory at a time, for as long as more
+/// are wanted.
 fn each_unit(
     shared: &Shared,
     run: &RunKey,
     head: &Head,
-    mut each: impl FnMut(perennial::history::Unit),
+    mut each: impl FnMut(Unit) -> bool,
 ) -> Result<(), StoreError> {
     const PAGE: usize = 1_000;
     let mut next = 1;
@@ -241,9 +295,11 @@ fn each_unit(
             });
         };
         next = last.last() + 1;
-        page.into_iter()
-            .take_while(|unit| unit.number <= head.sequence)
-            .for_each(&mut each);
+        for unit in page {
+            if unit.number > head.sequence || !each(unit) {
+                return Ok(());
+            }
+        }
     }
     Ok(())
 }

@@ -5,27 +5,14 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use perennial::history::Channel;
-use perennial::value::{Digest, EncodeError, Value};
-use perennial::{Data, RunKey, Timestamp};
-use serde::Serialize;
+use perennial::value::{EncodeError, Value};
+use perennial::{Data, Receipt, RunKey, Timestamp};
 use tokio::sync::oneshot;
 
 use super::send_error::SendError;
 use crate::engine::{Message, SendRequest, Shared};
 use crate::error::Unavailable;
-use crate::store::{Delivered, SendKey};
-
-/// That a run has a message, durably.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct Receipt {
-    /// Its number in the run. Greater ones came later, whatever their names; there are gaps.
-    pub number: u64,
-    /// When it came.
-    pub at: Timestamp,
-    /// The run had it already, under the same idempotency key: this is the receipt of then.
-    pub duplicate: bool,
-}
+use crate::store::{Delivered, SendKey, send_digest};
 
 /// A message on its way to a run, to be awaited. See [`Client::send`](super::Client::send).
 #[must_use = "a message is sent only when this is awaited"]
@@ -123,7 +110,7 @@ pub(super) async fn send(
         None => None,
         Some((key, at)) => {
             SendError::check_key(&key)?;
-            let digest = digest(channel, name, &payload);
+            let digest = send_digest(channel, name, &payload);
             Some(SendKey { key, at, digest })
         }
     };
@@ -155,11 +142,4 @@ pub(super) fn signal<T: Data>(
             .await
             .map(drop)
     }
-}
-
-/// By which one send is known from another under the same key (S26): its kind, its name and what it says.
-fn digest(channel: Channel, name: &str, payload: &Value) -> Digest {
-    let all = Value::encode(&(channel, name, payload.digest().to_string()));
-    // Two names and a digest are far from all bounds.
-    all.map_or_else(|_| payload.digest(), |all| all.digest())
 }

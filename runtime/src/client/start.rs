@@ -1,20 +1,22 @@
 //! Starting a run.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::Arc;
 
 use perennial::history::Channel;
-use perennial::value::{EncodeError, Value};
+use perennial::value::{Digest, EncodeError, Value};
 use perennial::{Data, InvalidId, RunId, RunKey, Workflow};
 use tokio::sync::oneshot;
 
-use super::messages::messages as messages_of;
+use super::messages::{MessageInfo, first};
+
 use super::{Client, RunHandle, SendError, read};
 use crate::engine::{Message, Reuse, Shared, StartReply, StartRequest, observation};
 use crate::error::{ReadError, StartError, Unavailable};
-use crate::store::{MAX_INBOX, MAX_UNIT_BYTES};
+use crate::store::{MAX_INBOX, MAX_UNIT_BYTES, SendKey, send_digest};
 
 /// An id that no other run has, for runs that nobody needs to find by name: a random UUID.
 ///
@@ -49,8 +51,15 @@ pub struct Start<W> {
     workflow: PhantomData<fn() -> W>,
 }
 
-/// A message that comes with a run: its name, and what it says.
-type Sent = (&'static str, Result<Value, EncodeError>);
+/// A message that comes with a run: its name, what it says, and its idempotency key.
+type Sent = (&'static str, Result<Value, EncodeError>, Option<String>);
+
+/// One that can be sent.
+struct Checked {
+    name: String,
+    value: Value,
+    key: Option<SendKey>,
+}
 
 impl<W: Workflow> Start<W> {
     pub(super) fn new(client: Client, id: Result<RunId, InvalidId>, input: &W::Input) -> Self {
@@ -77,7 +86,21 @@ impl<W: Workflow> Start<W> {
     /// same messages, so that such a start too can be repeated until it is answered; and
     /// [`StartError::MessagesNotSent`] where it did not.
     pub fn send<T: Data>(mut self, message: perennial::Message<T>, value: &T) -> Self {
-        self.messages.push((message.name(), value.to_value()));
+        self.messages.push((message.name(), value.to_value(), None));
+        self
+    }
+
+    /// As [`send`](Self::send), under an [idempotency key](super::SendMessage::idempotency_key): sent to the run again
+    /// under it, the message is known, and not stored again (M13). Where several have one key here they are one
+    /// message.
+    pub fn send_with_key<T: Data>(
+        mut self,
+        message: perennial::Message<T>,
+        value: &T,
+        key: impl Into<String>,
+    ) -> Self {
+        let sent = (message.name(), value.to_value(), Some(key.into()));
+        self.messages.push(sent);
         self
     }
 }
@@ -129,11 +152,12 @@ pub(super) async fn send(
         });
     };
     let messages =
-        check(shared, name, messages).map_err(|error| StartError::Message(error.into()))?;
+        check(shared, &run, name, messages).map_err(|error| StartError::Message(error.into()))?;
     let digest = input.digest();
-    let observed = messages
-        .iter()
-        .map(|(name, value)| observation(Channel::Message, name.clone(), value.clone(), None));
+    let observed = messages.iter().map(|sent| {
+        let key = sent.key.as_ref().map(|key| key.key.clone());
+        observation(Channel::Message, sent.name.clone(), sent.value.clone(), key)
+    });
     let (reply, answer) = oneshot::channel();
     let request = StartRequest {
         run: run.clone(),
@@ -141,6 +165,10 @@ pub(super) async fn send(
         input,
         digest,
         messages: observed.collect(),
+        keys: messages
+            .iter()
+            .filter_map(|sent| sent.key.clone())
+            .collect(),
         reuse,
         reply,
     };
@@ -168,11 +196,16 @@ pub(super) async fn send(
 /// The messages that are to come with a run, if they can.
 fn check(
     shared: &Shared,
+    run: &RunKey,
     workflow: &str,
     messages: Vec<Sent>,
-) -> Result<Vec<(String, Value)>, SendError> {
+) -> Result<Vec<Checked>, SendError> {
     let (mut left, limit) = (MAX_UNIT_BYTES, MAX_UNIT_BYTES as u64);
-    let checked = messages.into_iter().map(|(name, value)| {
+    let now = shared.clock.now();
+    let checked = messages.into_iter().map(|(name, value, key)| {
+        if let Some(key) = &key {
+            SendError::check_key(key)?;
+        }
         let value = value.map_err(|error| SendError::unstorable(name, error))?;
         let registry = &shared.registry;
         registry.check_awaited(workflow, Channel::Message, name)?;
@@ -182,9 +215,12 @@ fn check(
             size: limit - left as u64 + size as u64,
             limit,
         })?;
-        Ok((name.to_owned(), value))
+        let digest = send_digest(Channel::Message, name, &value);
+        let (name, at) = (name.to_owned(), now);
+        let key = key.map(|key| SendKey { key, at, digest });
+        Ok(Checked { name, value, key })
     });
-    let checked = checked.collect::<Result<Vec<_>, _>>()?;
+    let checked = once_each(run, checked.collect::<Result<Vec<_>, _>>()?)?;
     if checked.len() as u64 > MAX_INBOX {
         return Err(SendError::TooManyMessages {
             count: checked.len() as u64,
@@ -194,29 +230,55 @@ fn check(
     Ok(checked)
 }
 
+/// Of those with one key the first.
+fn once_each(run: &RunKey, all: Vec<Checked>) -> Result<Vec<Checked>, SendError> {
+    let mut known: HashMap<String, (String, Digest)> = HashMap::new();
+    let mut each = Vec::new();
+    for sent in all {
+        let Some(SendKey { key, digest, .. }) = &sent.key else {
+            each.push(sent);
+            continue;
+        };
+        match known.get(key) {
+            None => {
+                known.insert(key.clone(), (sent.name.clone(), *digest));
+                each.push(sent);
+            }
+            Some((_, first)) if first == digest => {}
+            Some((name, first)) => {
+                return Err(SendError::IdempotencyConflict {
+                    run: run.clone(),
+                    key: key.clone(),
+                    name: name.clone(),
+                    known: (*first).into(),
+                    given: (*digest).into(),
+                });
+            }
+        }
+    }
+    Ok(each)
+}
+
 /// Whether the messages that were to come with a run that is there are those that it began with.
 async fn begun_with(
     shared: &Arc<Shared>,
     run: RunKey,
-    wanted: Vec<(String, Value)>,
+    wanted: Vec<Checked>,
 ) -> Result<(), StartError> {
     if wanted.is_empty() {
         return Ok(());
     }
-    let of = run.clone();
-    let there = match read(shared, move |shared| messages_of(shared, &of)).await {
+    let (of, count) = (run.clone(), wanted.len());
+    let there = match read(shared, move |shared| first(shared, &of, count)).await {
         Ok(there) => there,
         Err(ReadError::Unavailable(error)) => return Err(StartError::Unavailable(error)),
         // It was purged, so nobody can tell.
         Err(_) => return Err(StartError::MessagesNotSent { run }),
     };
-    let mut there = there.into_values();
-    let same = wanted.into_iter().all(|(name, value)| {
-        there
-            .next()
-            .is_some_and(|message| message.name == name && message.payload.same(&value))
-    });
-    if same {
+    let is_it = |(there, wanted): (&MessageInfo, &Checked)| {
+        there.name == wanted.name && there.payload.same(&wanted.value)
+    };
+    if there.len() == wanted.len() && there.iter().zip(&wanted).all(is_it) {
         Ok(())
     } else {
         Err(StartError::MessagesNotSent { run })

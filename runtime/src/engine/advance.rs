@@ -4,15 +4,16 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use perennial::history::{Channel, Decision, Observation, Unit};
+use perennial::history::{Channel, Decision, Observation, SlotResult, Unit};
 use perennial::machine::{Machine, Step, WARN_EVENTS};
 use perennial::{Blocked, RunKey, Timestamp};
 
 use super::message::Ended;
 use super::run::{After, Input, Open, Progress, Run, Stage, settles};
+use super::send::observation;
 use super::shard::Shard;
 use super::{Shared, commit};
-use crate::store::{Awaited, Status, Task, TaskChange, TimerChange};
+use crate::store::{Awaited, Slot, SlotEffect, Status, Task, TaskChange, TimerChange};
 
 /// How many units a commit may have.
 const MOST_UNITS: usize = 256;
@@ -83,6 +84,11 @@ impl Run {
             // process, save those that come before what has arrived.
             if draining && !wakes {
                 return None;
+            }
+            // What the run's own decisions came to is before all else (S3).
+            if let Some(input) = self.inputs.pop_filled() {
+                let at = input.row.map_or(self.stamp, |(_, at)| at);
+                return Some((input, at.max(self.told)));
             }
             let (front, due) = (self.inputs.front(), self.due.max(now));
             let next = self.timers.first().copied();
@@ -188,6 +194,10 @@ fn feed(shared: &Shared, run: &mut Run) -> Result<(), Blocked> {
                 apply(shared, run, &input, step, now);
                 run.changes.next_operation = Some(machine.next_operation());
                 run.note_awaited(&machine);
+                // What they come to is what the run is told next, and only the commit knows it (S3).
+                if !run.changes.slots.is_empty() {
+                    break;
+                }
             }
             Err(error) => {
                 // It is told again when code that fits is there. A timer is still in the run's list.
@@ -219,6 +229,7 @@ pub(super) fn values(unit: &Unit) -> usize {
     let decided = unit.decisions.iter().map(|decision| match decision {
         Decision::ActivityScheduled { input: value, .. }
         | Decision::StubOffered { input: value, .. }
+        | Decision::SendRequested { payload: value, .. }
         | Decision::Recorded { value, .. }
         | Decision::Completed { value, .. }
         | Decision::Failed { error: value, .. } => value.as_json().len(),
@@ -372,6 +383,27 @@ pub(super) fn apply(shared: &Shared, run: &mut Run, input: &Input, step: Step, n
                     operation: *operation,
                     deadline: *deadline,
                     rings: Instant::now().checked_add(wait),
+                });
+            }
+            Decision::SendRequested {
+                operation,
+                run: to,
+                channel,
+                name,
+                payload,
+                ..
+            } => {
+                let effect = match shared.refuse_name(run, to, *channel, name) {
+                    Some(failure) => SlotEffect::Known(SlotResult::NotSent(failure)),
+                    None => SlotEffect::Send {
+                        run: to.clone(),
+                        observation: observation(*channel, name.to_string(), payload.clone(), None),
+                    },
+                };
+                run.changes.slots.push(Slot {
+                    operation: *operation,
+                    at: now,
+                    effect,
                 });
             }
             Decision::Completed { value, .. } => {

@@ -8,11 +8,14 @@ use super::Shared;
 use super::advance::values;
 use super::message::{Message, StartReply};
 use super::outbox::Outbox;
-use super::run::{After, Progress, Runs, Stage};
+use super::run::{After, Progress, Run, Runs, Stage};
 use super::shard::Shard;
 use super::timers::TimerMessage;
 use crate::error::Unavailable;
-use crate::store::{Ack, Commit, Created, DueTimer, Remains, StoreError};
+use crate::store::{
+    Ack, Arrival, Commit, Committed, Created, DueTimer, Queued, Remains, StoreError, is_filled,
+    is_told,
+};
 
 /// Commits what has gathered in the run, if there is anything.
 pub(super) fn submit(shared: &Arc<Shared>, key: &RunKey, runs: &mut Runs, outbox: &mut Outbox) {
@@ -36,18 +39,39 @@ pub(super) fn submit(shared: &Arc<Shared>, key: &RunKey, runs: &mut Runs, outbox
         changes,
     };
     let (told, name) = (Arc::clone(shared), key.clone());
-    let ack: Ack<()> = Box::new(move |result| {
+    let ack: Ack<Committed> = Box::new(move |result| {
         let run = name.clone();
         told.tell(&name, Message::Committed { run, result });
     });
     outbox.push(commit, ack, bytes);
 }
 
+impl Run {
+    /// What a commit has put into the run's own queue.
+    fn take_own(&mut self, rows: Vec<Queued>) {
+        if self.ended || self.blocked.is_some() {
+            return;
+        }
+        for row in rows {
+            self.stamp = self.stamp.max(row.at);
+            if is_filled(&row) {
+                self.inputs.fill(row);
+            } else if is_told(&row) {
+                self.inputs.arrive(row);
+            }
+        }
+    }
+}
+
 impl Shard {
-    pub(super) fn committed(&mut self, key: &RunKey, result: Result<(), StoreError>) {
+    pub(super) fn committed(&mut self, key: &RunKey, result: Result<Committed, StoreError>) {
         match result {
-            Ok(()) => {
-                let after = self.runs.get_mut(key).and_then(|run| run.in_flight.take());
+            Ok(Committed { rows, told }) => {
+                let after = self.runs.get_mut(key).and_then(|run| {
+                    run.take_own(rows);
+                    run.in_flight.take()
+                });
+                self.pass_on(told);
                 self.follow(key, after.into_iter().flatten());
                 self.tell_retention(key);
                 self.answer_starts(key);
@@ -70,6 +94,14 @@ impl Shard {
                 self.unreadable(key, error)
             }
             Err(error) => self.fail(error.into()),
+        }
+    }
+
+    /// Tells the owners of other runs what a commit has put into their queues.
+    fn pass_on(&self, told: Vec<Arrival>) {
+        for arrival in told {
+            let run = arrival.run.clone();
+            self.shared.tell(&run, Message::Arrived(arrival));
         }
     }
 
@@ -112,26 +144,28 @@ impl Shard {
 
     pub(super) fn created(&mut self, key: &RunKey, result: Result<Created, StoreError>) {
         match result {
-            Ok(Created::New(head)) => {
+            Ok(Created::New(head, committed)) => {
                 let Some(run) = self.runs.get_mut(key) else {
                     return;
                 };
                 run.fence = head.fence;
                 run.stage = Stage::Ready;
                 if run.machine.is_some() {
-                    let mut queue = Vec::new();
+                    let mut queue = committed.rows;
                     if run.inputs.has_left() {
                         match self.shared.store.load(key) {
-                            Ok(loaded) => queue.extend(loaded.into_iter().flat_map(|l| l.queue)),
+                            Ok(loaded) => queue = loaded.map(|l| l.queue).unwrap_or_default(),
                             Err(error) => {
                                 run.answer_start(&Err(Unavailable::Store(error.clone())));
                                 return self.unreadable(key, error);
                             }
                         }
                     }
+                    run.stamp = run.stamp.max(head.stamp);
                     run.inputs.take_rows(queue, head.arrivals);
                 }
                 let after = run.in_flight.take();
+                self.pass_on(committed.told);
                 self.follow(key, after.into_iter().flatten());
                 self.tell_retention(key);
                 self.answer_starts(key);

@@ -9,7 +9,7 @@ use perennial::Timestamp;
 use perennial::history::{Channel, Observation};
 
 use super::run::Input;
-use crate::store::{Queued, told};
+use crate::store::{Queued, is_filled, told};
 
 /// So many signals that nobody waits for go together, in one commit.
 pub(super) const IDLE_SIGNALS: u64 = 100;
@@ -18,6 +18,8 @@ pub(super) const IDLE_SIGNALS: u64 = 100;
 #[derive(Debug, Default)]
 pub(super) struct Inputs {
     queue: VecDeque<Input>,
+    /// What the run's own decisions came to, which is told before all else (S3).
+    filled: VecDeque<Input>,
     /// So many of the first do not wake the run as it waits now.
     passed: usize,
     /// How many bytes the payloads of messages and signals have.
@@ -32,16 +34,19 @@ pub(super) struct Inputs {
 
 impl Inputs {
     pub(super) fn is_empty(&self) -> bool {
-        self.queue.is_empty()
+        self.queue.is_empty() && self.filled.is_empty()
     }
 
     /// Whether nothing here wakes the run, as far as that was looked at.
     pub(super) fn is_quiet(&self) -> bool {
-        self.passed == self.queue.len()
+        self.passed == self.queue.len() && self.filled.is_empty()
     }
 
     /// Whether something here wakes a run that waits for what `awaits` says.
     pub(super) fn wakes(&mut self, awaits: impl Fn(Channel, &str) -> bool) -> bool {
+        if !self.filled.is_empty() {
+            return true;
+        }
         while let Some(input) = self.queue.get(self.passed) {
             if told(&input.observation).is_none_or(|(channel, told)| awaits(channel, &told.name)) {
                 return true;
@@ -64,7 +69,19 @@ impl Inputs {
 
     /// What comes first.
     pub(super) fn first(&self) -> Option<&Observation> {
-        self.queue.front().map(|input| &input.observation)
+        let mut all = self.filled.iter().chain(&self.queue);
+        all.next().map(|input| &input.observation)
+    }
+
+    /// What one of the run's own decisions came to.
+    pub(super) fn fill(&mut self, row: Queued) {
+        if row.arrival > self.known {
+            self.filled.push_back(Input::of(row));
+        }
+    }
+
+    pub(super) fn pop_filled(&mut self) -> Option<Input> {
+        self.filled.pop_front()
     }
 
     /// Something that is only in memory.
@@ -74,6 +91,9 @@ impl Inputs {
 
     /// What was taken and is to be told again.
     pub(super) fn push_front(&mut self, input: Input) {
+        if matches!(input.observation, Observation::SlotFilled { .. }) {
+            return self.filled.push_front(input);
+        }
         self.count(&input);
         self.queue.push_front(input);
         self.passed = 0;
@@ -109,6 +129,15 @@ impl Inputs {
         let later = here
             .into_iter()
             .filter(|input| input.row.is_none_or(|(arrival, _)| arrival > known));
+        let (filled, queue): (Vec<_>, Vec<_>) = queue.into_iter().partition(is_filled);
+        let known = self.known;
+        let newer = self.filled.drain(..);
+        let newer = newer.filter(|input| input.row.is_none_or(|(arrival, _)| arrival > known));
+        self.filled = filled
+            .into_iter()
+            .map(Input::of)
+            .chain(newer.collect::<Vec<_>>())
+            .collect();
         let all = queue.into_iter().map(Input::of).chain(later);
         self.queue = all.collect();
         self.passed = 0;
@@ -130,7 +159,8 @@ impl Inputs {
     /// All that is here, for good.
     pub(super) fn take(&mut self) -> impl Iterator<Item = Input> + use<> {
         (self.passed, self.bytes, self.signals) = (0, 0, 0);
-        std::mem::take(&mut self.queue).into_iter()
+        let filled = std::mem::take(&mut self.filled);
+        filled.into_iter().chain(std::mem::take(&mut self.queue))
     }
 
     /// Takes away the signals that nobody waits for, where there are many: those whose turn has come, before
@@ -164,6 +194,7 @@ impl Inputs {
     pub(super) fn leave_rows(&mut self) {
         self.left = true;
         self.queue.retain(|input| input.row.is_none());
+        self.filled.clear();
         (self.passed, self.bytes, self.signals) = (0, 0, 0);
     }
 
@@ -179,7 +210,7 @@ impl Inputs {
 
     /// About how many bytes they hold.
     pub(super) fn memory(&self) -> usize {
-        self.bytes + self.queue.capacity() * size_of::<Input>()
+        self.bytes + (self.queue.capacity() + self.filled.capacity()) * size_of::<Input>()
     }
 
     fn count(&mut self, input: &Input) {
@@ -252,6 +283,52 @@ mod tests {
         inputs.arrive(message(4, "a"));
         inputs.arrive(message(6, "a"));
         assert_eq!(arrivals(&inputs).len(), 6);
+    }
+
+    #[test]
+    fn what_a_send_came_to_is_before_all_else_and_here_once() {
+        use perennial::history::SlotResult;
+        let filled = |arrival| Queued {
+            arrival,
+            at: Timestamp::from_millis(arrival),
+            observation: Observation::SlotFilled {
+                operation: arrival,
+                result: SlotResult::NotSent(perennial::SendFailure::TooLarge { size: 9, limit: 8 }),
+            },
+        };
+        let mut inputs = Inputs::default();
+        inputs.arrive(message(2, "a"));
+        inputs.fill(filled(3));
+        inputs.fill(filled(4));
+        // One that came before them and is heard of later does not stand before them.
+        inputs.arrive(message(1, "a"));
+        assert!(inputs.wakes(|_, _| false) && !inputs.is_quiet() && !inputs.is_empty());
+        let rows = |inputs: &Inputs| {
+            let filled = inputs.filled.iter();
+            let filled = filled.filter_map(|input| input.row.map(|row| row.0));
+            (filled.collect::<Vec<_>>(), arrivals(inputs))
+        };
+        assert_eq!(rows(&inputs), (vec![3, 4], vec![Some(1), Some(2)]));
+        // The run is opened again, with one more.
+        inputs.take_rows(
+            vec![
+                message(1, "a"),
+                message(2, "a"),
+                filled(3),
+                filled(4),
+                filled(5),
+            ],
+            5,
+        );
+        inputs.fill(filled(5));
+        assert_eq!(rows(&inputs), (vec![3, 4, 5], vec![Some(1), Some(2)]));
+        let first = inputs.pop_filled().unwrap();
+        assert_eq!(first.row.map(|row| row.0), Some(3));
+        inputs.push_front(first);
+        assert_eq!(inputs.first(), Some(&filled(3).observation));
+        let all = inputs.take().map(|input| input.row.map(|row| row.0));
+        assert_eq!(all.collect::<Vec<_>>(), [3, 4, 5, 1, 2].map(Some));
+        assert!(inputs.is_empty() && !inputs.wakes(|_, _| false));
     }
 
     #[test]

@@ -13,7 +13,7 @@ use super::send::SendRequest;
 use super::unblock::UnblockReply;
 use crate::activity::{AttemptReport, Slot, Waiting};
 use crate::error::Unavailable;
-use crate::store::{Created, Delivered, Head, Status, StoreError};
+use crate::store::{Arrival, Committed, Created, Delivered, Head, SendKey, Status, StoreError};
 
 /// Everything that reaches a shard.
 #[derive(Debug)]
@@ -43,6 +43,8 @@ pub(crate) enum Message {
         ticket: u64,
         result: Result<Delivered, StoreError>,
     },
+    /// Another run has told the run something, durably.
+    Arrived(Arrival),
     /// The run has something to do.
     Wake { run: RunKey },
     /// A timer of the run has reached its deadline.
@@ -61,7 +63,7 @@ pub(crate) enum Message {
     /// The store has answered a commit.
     Committed {
         run: RunKey,
-        result: Result<(), StoreError>,
+        result: Result<Committed, StoreError>,
     },
     /// The store has answered a create.
     Created {
@@ -90,6 +92,7 @@ impl Message {
             Self::Start(request) => Some(&request.run),
             Self::Migrate(request) => Some(&request.run),
             Self::Send(request) => Some(&request.run),
+            Self::Arrived(arrival) => Some(&arrival.run),
             Self::Slot { waiting, .. } => Some(&waiting.run),
             Self::Await { run, .. }
             | Self::Unblock { run, .. }
@@ -117,6 +120,8 @@ pub(crate) struct StartRequest {
     pub(crate) digest: Digest,
     /// Messages that come with it.
     pub(crate) messages: Vec<Observation>,
+    /// By which of them the run knows them (S26).
+    pub(crate) keys: Vec<SendKey>,
     /// When a new generation is begun of a run that has finished.
     pub(crate) reuse: Reuse,
     pub(crate) reply: oneshot::Sender<Result<StartReply, Unavailable>>,

@@ -23,6 +23,8 @@ mod run;
 mod send;
 mod settle;
 mod shard;
+#[cfg(test)]
+mod simulation;
 mod start;
 mod threads;
 mod timers;
@@ -148,52 +150,18 @@ pub(crate) struct Parts {
 impl Engine {
     /// Starts the threads, and wakes each run that has something to do.
     pub(crate) fn start(parts: Parts) -> Result<Self, StoreError> {
-        let Parts {
-            store,
-            artifact,
-            registry,
-            clock,
-            settings,
-            tokio,
-        } = parts;
-        let artifact: Arc<str> = program::record(&*store, &artifact, &registry, &*clock)?.into();
-        let owner = store.enroll()?;
-        let count = settings.shards.max(1);
-        let (mailboxes, receivers): (Vec<_>, Vec<_>) = (0..count).map(|_| channel()).unzip();
-        let mailboxes: Arc<[Sender<Message>]> = mailboxes.into();
-        let by_run = ByRun::default();
-        let (granting, by) = (Arc::clone(&mailboxes), by_run.clone());
-        let slots = Slots::new(
-            settings.activities.max(1),
-            Box::new(move |waiting, slot| {
-                let shard = shard_of(&waiting.run, &by, granting.len());
-                let _ = granting[shard].send(Message::Slot { waiting, slot });
-            }),
-        );
-        let (timers, timer_messages) = channel();
-        let shared = Arc::new(Shared {
-            store,
-            owner,
-            artifact,
-            registry,
-            clock,
-            settings,
-            tokio,
-            slots,
+        let Assembled {
+            shared,
             mailboxes,
-            by_run,
             timers,
-            warm: Arc::default(),
-            unheard: Unheard::default(),
-            stop: Stop::default(),
-        });
+        } = assemble(parts)?;
         let mut engine = Self {
             shared,
             threads: Threads::default(),
             stopped: false,
         };
-        engine.spawn_threads(receivers, timer_messages)?;
-        engine.wake_all()?;
+        engine.spawn_threads(mailboxes, timers)?;
+        wake_all(&engine.shared)?;
         Ok(engine)
     }
 
@@ -212,27 +180,6 @@ impl Engine {
         self.threads.spawn("perennial-timers".into(), move || {
             timers.run(&timer_messages)
         })
-    }
-
-    /// Cold start: only runs that have something to do are touched, and only those are replayed that have
-    /// something to be told.
-    fn wake_all(&self) -> Result<(), StoreError> {
-        const PAGE: usize = 1_000;
-        let mut after = None;
-        loop {
-            let runs = self
-                .shared
-                .store
-                .claimable(&self.shared.artifact, after.as_ref(), PAGE)?;
-            let full = runs.len() == PAGE;
-            for run in &runs {
-                self.shared.tell(run, Message::Wake { run: run.clone() });
-            }
-            match runs.into_iter().next_back() {
-                Some(last) if full => after = Some(last),
-                _ => return Ok(()),
-            }
-        }
     }
 
     /// Begins no more runs and attempts, waits until the attempts under way have ended and what they
@@ -267,6 +214,81 @@ impl Engine {
         self.shared.unheard.say();
         if let Err(error) = self.shared.store.close() {
             tracing::error!("the store could not be closed in order: {error}");
+        }
+    }
+}
+
+/// What the shards and the thread for timers share, and the other ends of what they are told through.
+struct Assembled {
+    shared: Arc<Shared>,
+    /// One a shard.
+    mailboxes: Vec<Receiver<Message>>,
+    timers: Receiver<TimerMessage>,
+}
+
+fn assemble(parts: Parts) -> Result<Assembled, StoreError> {
+    let Parts {
+        store,
+        artifact,
+        registry,
+        clock,
+        settings,
+        tokio,
+    } = parts;
+    let artifact: Arc<str> = program::record(&*store, &artifact, &registry, &*clock)?.into();
+    let owner = store.enroll()?;
+    let count = settings.shards.max(1);
+    let (mailboxes, receivers): (Vec<_>, Vec<_>) = (0..count).map(|_| channel()).unzip();
+    let mailboxes: Arc<[Sender<Message>]> = mailboxes.into();
+    let by_run = ByRun::default();
+    let (granting, by) = (Arc::clone(&mailboxes), by_run.clone());
+    let slots = Slots::new(
+        settings.activities.max(1),
+        Box::new(move |waiting, slot| {
+            let shard = shard_of(&waiting.run, &by, granting.len());
+            let _ = granting[shard].send(Message::Slot { waiting, slot });
+        }),
+    );
+    let (timers, timer_messages) = channel();
+    let shared = Arc::new(Shared {
+        store,
+        owner,
+        artifact,
+        registry,
+        clock,
+        settings,
+        tokio,
+        slots,
+        mailboxes,
+        by_run,
+        timers,
+        warm: Arc::default(),
+        unheard: Unheard::default(),
+        stop: Stop::default(),
+    });
+    Ok(Assembled {
+        shared,
+        mailboxes: receivers,
+        timers: timer_messages,
+    })
+}
+
+/// Cold start: only runs that have something to do are touched, and only those are replayed that have something to be
+/// told.
+fn wake_all(shared: &Shared) -> Result<(), StoreError> {
+    const PAGE: usize = 1_000;
+    let mut after = None;
+    loop {
+        let runs = shared
+            .store
+            .claimable(&shared.artifact, after.as_ref(), PAGE)?;
+        let full = runs.len() == PAGE;
+        for run in &runs {
+            shared.tell(run, Message::Wake { run: run.clone() });
+        }
+        match runs.into_iter().next_back() {
+            Some(last) if full => after = Some(last),
+            _ => return Ok(()),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Commits of a shard that have not been handed to the store yet. They go together when the shard has nothing
 //! else to do, so that they share a flush; while it is busy they do not wait for long.
 
-use crate::store::{Ack, Commit};
+use crate::store::{Ack, Commit, Committed};
 
 /// With so many commits, or so many bytes of values in them, they go.
 const MOST_COMMITS: usize = 256;
@@ -11,7 +11,7 @@ const MOST_MESSAGES: usize = 256;
 
 #[derive(Default)]
 pub(super) struct Outbox {
-    commits: Vec<(Commit, Ack<()>)>,
+    commits: Vec<(Commit, Ack<Committed>)>,
     bytes: usize,
     messages: usize,
 }
@@ -26,7 +26,7 @@ impl std::fmt::Debug for Outbox {
 
 impl Outbox {
     /// `bytes`: how large its values are, about.
-    pub(super) fn push(&mut self, commit: Commit, ack: Ack<()>, bytes: usize) {
+    pub(super) fn push(&mut self, commit: Commit, ack: Ack<Committed>, bytes: usize) {
         self.commits.push((commit, ack));
         self.bytes += bytes;
     }
@@ -45,7 +45,7 @@ impl Outbox {
     }
 
     /// All of them.
-    pub(super) fn take(&mut self) -> Vec<(Commit, Ack<()>)> {
+    pub(super) fn take(&mut self) -> Vec<(Commit, Ack<Committed>)> {
         std::mem::take(self).commits
     }
 }

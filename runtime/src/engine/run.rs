@@ -244,6 +244,7 @@ impl Run {
             units,
             taken,
             enqueue,
+            slots,
             tasks,
             timers,
             attempts,
@@ -254,6 +255,7 @@ impl Run {
         !(units.is_empty()
             && taken.is_empty()
             && enqueue.is_empty()
+            && slots.is_empty()
             && tasks.is_empty()
             && timers.is_empty()
             && attempts.is_empty()

@@ -6,18 +6,19 @@
 
 use std::sync::Arc;
 
-use perennial::RunKey;
 use perennial::history::{Channel, Observation, Told};
 use perennial::value::Value;
+use perennial::{RunId, RunKey, SendFailure};
 use tokio::sync::oneshot;
 
+use super::Shared;
 use super::inputs::IDLE_SIGNALS;
 use super::message::Message;
-use super::run::Stage;
+use super::run::{Run, Stage};
 use super::shard::Shard;
 use crate::client::SendError;
 use crate::error::Unavailable;
-use crate::store::{Deliver, Delivered, Queued, Refusal, SendKey, StoreError};
+use crate::store::{Arrival, Deliver, Delivered, Queued, Refusal, SendKey, StoreError};
 
 /// A client's wish to tell a run something.
 #[derive(Debug)]
@@ -75,6 +76,32 @@ impl SendRequest {
             at: delivered.at,
             observation,
         }
+    }
+}
+
+impl Shared {
+    /// Why a run cannot send something of that name to a run: its workflow waits for no such thing, as far as this
+    /// program knows (M38). What else there may be against it the store says.
+    pub(super) fn refuse_name(
+        &self,
+        sender: &Run,
+        to: &RunId,
+        channel: Channel,
+        name: &str,
+    ) -> Option<SendFailure> {
+        let workflow = if *to == sender.key.id {
+            sender.workflow.clone()
+        } else {
+            let to = RunKey::new(sender.key.namespace.clone(), to.clone());
+            let head = self.store.head(&to).ok().flatten();
+            head.filter(|head| !head.status.is_finished())?.workflow
+        };
+        let refused = self.registry.check_awaited(&workflow, channel, name).err();
+        refused.map(|_| SendFailure::NoSuchMessage {
+            run: to.clone(),
+            workflow,
+            name: name.to_owned(),
+        })
     }
 }
 
@@ -180,6 +207,19 @@ impl Shard {
             self.sends.remove(key);
         }
         Some(request)
+    }
+
+    /// Another run has put a row into the run's queue, with a commit of its own (S3).
+    pub(super) fn told_by_another(&mut self, arrival: Arrival) {
+        let Arrival { run, row, wakes } = arrival;
+        // Since then the run may have begun to wait for it, and left the memory.
+        let wakes = wakes
+            || (!self.runs.contains_key(&run)
+                && match self.shared.store.head(&run) {
+                    Ok(Some(head)) => head.inbox.awaited.wakes(&row.observation),
+                    _ => false,
+                });
+        self.arrived(&run, row, wakes);
     }
 
     /// A row is in the run's queue.

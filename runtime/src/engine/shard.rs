@@ -96,7 +96,7 @@ impl Shard {
     }
 
     /// Handles a message, and hands commits over where it is time for that. `None`: there is no message.
-    fn turn(&mut self, message: Option<Message>) {
+    pub(super) fn turn(&mut self, message: Option<Message>) {
         // A clock, a store or a subscriber to logs may be the user's, and may panic. What the shard was in the
         // middle of is then as unknown as a commit that failed.
         let turn = AssertUnwindSafe(|| {
@@ -141,6 +141,7 @@ impl Shard {
                 ticket,
                 result,
             } => self.delivered(&run, ticket, result),
+            Message::Arrived(arrival) => self.told_by_another(arrival),
             Message::Wake { run } => self.wake_if_needed(&run),
             // The timer fires in the next process.
             Message::Due { .. } if self.shared.is_draining() => {}

@@ -57,6 +57,7 @@ impl Shard {
             input,
             digest,
             messages,
+            keys,
             reply,
             ..
         } = request;
@@ -130,6 +131,7 @@ impl Shard {
             after: before.map(|head| head.generation),
             owner: shared.owner,
             changes,
+            keys,
         };
         self.runs.insert(key.clone(), run.into());
         let told = Arc::clone(&shared);

@@ -19,6 +19,7 @@ use super::migrate::Migrate;
 use super::program::ProgramRecord;
 use super::purge::{FinishedRun, Progress, Purge, Purged, Remains};
 use super::restore::Restore;
+use super::slots::{Committed, Slot};
 use crate::profile::Profile;
 
 /// Called once with the fate of a write, on a thread of the store or of whoever writes just then: it must not
@@ -54,13 +55,14 @@ pub trait Store: Send + Sync + fmt::Debug + 'static {
     /// the head of what there is.
     fn create(&self, create: Create, ack: Ack<Created>);
 
-    /// Writes all of `commit` or nothing. Refused when its fence or its sequence is not the run's.
-    fn commit(&self, commit: Commit, ack: Ack<()>);
+    /// Writes all of `commit` or nothing, what its [slots](Changes::slots) do to other runs too. Refused when its
+    /// fence or its sequence is not the run's. Answered with what it has put into queues.
+    fn commit(&self, commit: Commit, ack: Ack<Committed>);
 
     /// Hands several commits over at once, of different runs, by somebody who has nothing else to do until
     /// they are answered: a store may do the writing within this call. The same as one after another
     /// otherwise: each is guarded and answered by itself.
-    fn commit_all(&self, commits: Vec<(Commit, Ack<()>)>) {
+    fn commit_all(&self, commits: Vec<(Commit, Ack<Committed>)>) {
         for (commit, ack) in commits {
             self.commit(commit, ack);
         }
@@ -308,13 +310,16 @@ pub struct Create {
     pub owner: Owner,
     /// What comes with it: its first unit, or its first row in the queue.
     pub changes: Changes,
+    /// By which idempotency keys the run knows messages that come with it (S26): each is that of the first row of
+    /// [`changes`](Self::changes) whose observation has it.
+    pub keys: Vec<SendKey>,
 }
 
 /// The answer to [`Store::create`] and [`Store::migrate`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Created {
-    /// The run was made.
-    New(Head),
+    /// The run was made, and this was put into queues.
+    New(Head, Committed),
     /// There is one already.
     Exists(Head),
 }
@@ -346,6 +351,9 @@ pub struct Changes {
     /// Observations that the run's own queue gets. [`Told::number`](perennial::history::Told::number) is the
     /// store's to fill in.
     pub enqueue: Vec<Observation>,
+    /// Decisions whose results this write fills in, in their order (S3). A migration has none, and those of one are
+    /// passed over.
+    pub slots: Vec<Slot>,
     /// What the run waits to be told from now on; `None`: as before.
     pub awaited: Option<Awaited>,
     /// Tasks.

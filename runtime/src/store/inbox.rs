@@ -1,7 +1,9 @@
 //! What a run is told from outside: how long its queue may get, and which sends are one and the same (S25, S26).
 
+use std::collections::BTreeMap;
+
 use perennial::history::{Channel, Observation, Told};
-use perennial::value::Digest;
+use perennial::value::{Digest, Value};
 use perennial::{MAX_CHANNEL_NAME, RunKey, Timestamp};
 
 use super::contract::{Deliver, Head, Queued};
@@ -126,6 +128,13 @@ pub struct SendKey {
     pub at: Timestamp,
     /// Of what is sent, with the name and kind of it.
     pub digest: Digest,
+}
+
+/// By which one send is known from another under the same key (S26): its kind, its name and what it says.
+pub(crate) fn send_digest(channel: Channel, name: &str, payload: &Value) -> Digest {
+    let all = Value::encode(&(channel, name, payload.digest().to_string()));
+    // Two names and a digest are far from all bounds.
+    all.map_or_else(|_| payload.digest(), |all| all.digest())
 }
 
 /// A send that a run knows by its key.
@@ -256,6 +265,7 @@ pub(super) fn deliver(
         resolved: Box::new(Resolved {
             head,
             rows: vec![row],
+            keys: Vec::new(),
         }),
         delivered,
         key,
@@ -318,6 +328,22 @@ fn again(
     }))
 }
 
+/// The records of the keys that come with a run, in the order of their rows. A run begins with fewer rows than the
+/// keys that it may know, so none has to go.
+pub(super) fn keys_of(keys: &[SendKey], rows: &[Queued]) -> Result<Vec<KeyRecord>, StoreError> {
+    let mut named = BTreeMap::new();
+    for key in keys {
+        rules::check(KEY, key.key.len(), MAX_KEY_BYTES)?;
+        named.entry(key.key.as_str()).or_insert(key);
+    }
+    let records = rows.iter().filter_map(|row| {
+        let (_, told) = told(&row.observation)?;
+        let key = named.remove(told.key.as_deref()?)?;
+        Some(record(key, row))
+    });
+    Ok(records.collect())
+}
+
 fn record(key: &SendKey, row: &Queued) -> KeyRecord {
     let name = told(&row.observation).map(|(_, told)| told.name.clone());
     let ahead = row.at.as_millis().saturating_add(MOST_AHEAD);
@@ -337,7 +363,6 @@ mod tests {
     use super::*;
     use crate::store::rules::Creation;
     use crate::store::{Changes, Create, Owner};
-    use perennial::value::Value;
 
     fn at(milliseconds: u64) -> Timestamp {
         Timestamp::from_millis(milliseconds)
@@ -351,12 +376,13 @@ mod tests {
             after: None,
             owner: Owner(1),
             changes: Changes::default(),
+            keys: Vec::new(),
         };
         match rules::create(None, &create).unwrap() {
-            Creation::New(Resolved { head, .. }) => Head {
+            Creation::New(resolved) => Head {
                 inbox,
                 arrivals: 500_000,
-                ..head
+                ..resolved.head
             },
             Creation::Exists(_) => panic!("it is new"),
         }

@@ -70,8 +70,7 @@ pub(super) fn migrate(
         let run = migrate.end.run.clone();
         return refused(Refusal::Finished { run });
     }
-    end.head.status = Status::Migrated;
-    end.head.finished = Some(end.head.stamp);
+    rules::set_status(&mut end.head, Status::Migrated);
     end.head.migrated_to = Some(migrate.to.clone());
     let create = Create {
         run: migrate.new_run(),
@@ -80,6 +79,7 @@ pub(super) fn migrate(
         after: None,
         owner: migrate.owner,
         changes: migrate.begin.clone(),
+        keys: Vec::new(),
     };
     match rules::create(new, &create)? {
         Creation::New(begin) => Ok(Migration::New {

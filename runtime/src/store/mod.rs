@@ -26,6 +26,7 @@ mod restore;
 mod rules;
 pub(crate) mod runs;
 pub mod sled;
+mod slots;
 
 pub use blocked::{BlockedChange, BlockedRecord};
 pub use census::{Census, Standing};
@@ -34,11 +35,11 @@ pub use contract::{
     Head, ListQuery, Loaded, Owner, Page, Queued, Status, Store, Task, TaskChange, TimerChange,
 };
 pub use error::{KeyConflict, Refusal, StoreError};
-pub(crate) use inbox::told;
 pub use inbox::{
     Awaited, Delivered, Inbox, KEY_WINDOW, KeyRecord, MAX_AWAITED, MAX_AWAITED_BYTES, MAX_INBOX,
     MAX_KEY_BYTES, MAX_KEYS, SendKey,
 };
+pub(crate) use inbox::{send_digest, told};
 pub use memory::MemoryStore;
 pub use migrate::Migrate;
 pub use program::{MAX_PROGRAMS, ProgramRecord};
@@ -46,3 +47,5 @@ pub use purge::{FinishedRun, Keep, Progress, Purge, Purged, Remains};
 pub use restore::Restore;
 pub use rules::{MAX_NAME_BYTES, MAX_TEXT_BYTES, MAX_UNIT_BYTES};
 pub use sled::{Durability, OpenError, SledStore};
+pub use slots::{Arrival, Committed, Slot, SlotEffect, slot_key};
+pub(crate) use slots::{is_filled, is_told};

@@ -10,7 +10,7 @@ use super::contract::{
     AttemptOutcome, AttemptRecord, Changes, Commit, Create, Fence, Head, ListQuery, Loaded, Owner,
     Queued, Status, Task, TaskChange,
 };
-use super::inbox::{Awaited, Inbox, told};
+use super::inbox::{self, Awaited, Inbox, KeyRecord, told};
 use super::purge::Purged;
 use super::{Refusal, StoreError};
 
@@ -26,6 +26,8 @@ pub const MAX_NAME_BYTES: usize = 1_024;
 pub(super) struct Resolved {
     pub(super) head: Head,
     pub(super) rows: Vec<Queued>,
+    /// The sends that a run knows from its beginning.
+    pub(super) keys: Vec<KeyRecord>,
 }
 
 /// What becomes of a creation.
@@ -79,7 +81,10 @@ pub(super) fn create(existing: Option<&Head>, create: &Create) -> Result<Creatio
         kept_from: follows.map_or(1, |head| head.kept_from),
         migrated_to: None,
     };
-    advance(&create.run, head, &create.changes).map(Creation::New)
+    let mut resolved = advance(&create.run, head, &create.changes)?;
+    resolved.keys = inbox::keys_of(&create.keys, &resolved.rows)?;
+    resolved.head.inbox.keys = resolved.keys.len() as u64;
+    Ok(Creation::New(resolved))
 }
 
 pub(super) fn commit(head: Option<&Head>, commit: &Commit) -> Result<Resolved, StoreError> {
@@ -109,10 +114,13 @@ pub(super) fn commit(head: Option<&Head>, commit: &Commit) -> Result<Resolved, S
     let Changes {
         units,
         enqueue,
+        slots,
         status,
         ..
     } = &commit.changes;
-    if head.status.is_finished() && !(units.is_empty() && enqueue.is_empty() && status.is_none()) {
+    let says_nothing =
+        units.is_empty() && enqueue.is_empty() && slots.is_empty() && status.is_none();
+    if head.status.is_finished() && !says_nothing {
         return Err(StoreError::Refused(Refusal::Finished { run: run() }));
     }
     advance(&commit.run, head.clone(), &commit.changes)
@@ -163,18 +171,38 @@ fn advance(run: &RunKey, mut head: Head, changes: &Changes) -> Result<Resolved, 
         head.next_operation = next;
     }
     if let Some(status) = changes.status {
-        head.status = status;
-        head.finished = status.is_finished().then_some(head.stamp);
-        if status.is_finished() {
-            head.inbox.awaited = Awaited::default();
-        }
+        set_status(&mut head, status);
     }
     match &changes.blocked {
         Some(BlockedChange::Put(_) | BlockedChange::Replace(_)) => head.blocked = true,
         Some(BlockedChange::Clear) => head.blocked = false,
         None => {}
     }
-    Ok(Resolved { head, rows })
+    Ok(Resolved {
+        head,
+        rows,
+        keys: Vec::new(),
+    })
+}
+
+/// A run that has ended waits for nothing. Signals that it has not been told are for nobody, so that stores let their
+/// rows go; messages are kept (M42).
+pub(super) fn set_status(head: &mut Head, status: Status) {
+    head.status = status;
+    head.finished = status.is_finished().then_some(head.stamp);
+    if status.is_finished() {
+        head.inbox.awaited = Awaited::default();
+        head.inbox.signals = 0;
+    }
+}
+
+/// Whether a write ends a run that has signals in its queue.
+pub(super) fn drops_signals(before: &Head, after: &Head) -> bool {
+    !before.status.is_finished() && after.status.is_finished() && before.inbox.signals > 0
+}
+
+pub(super) fn is_signal(row: &Queued) -> bool {
+    matches!(row.observation, Observation::SignalArrived(_))
 }
 
 /// Messages that a unit has taken, and the signal that it has told the run.

@@ -84,6 +84,7 @@ fn fill(store: &MemoryStore, runs: u64) {
                 units: units(&run, 50),
                 ..Changes::default()
             },
+            keys: Vec::new(),
         };
         store.create(create, Box::new(|created| drop(created.unwrap())));
     }

@@ -184,6 +184,7 @@ pub(crate) fn put(store: &dyn Store, history: &History) {
             status: history.units.iter().any(ends).then_some(Status::Completed),
             ..Changes::default()
         },
+        keys: Vec::new(),
     };
     wait(|ack| store.create(create, ack));
 }

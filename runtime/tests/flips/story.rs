@@ -146,10 +146,11 @@ impl Story {
                 stamp: at(1),
                 ..Changes::default()
             },
+            keys: Vec::new(),
         };
         let created = wait(|ack| self.store.create(create.clone(), ack)).unwrap();
         assert_eq!(wait(|ack| self.model.create(create, ack)).unwrap(), created);
-        let Created::New(head) = created else {
+        let Created::New(head, _) = created else {
             panic!("{run} is there already")
         };
         let known = self.runs.entry(run).or_insert_with(|| Known {

@@ -107,6 +107,7 @@ fn write(store: &SledStore) -> Result<(), StoreError> {
                 after: None,
                 owner,
                 changes: Changes::default(),
+                keys: Vec::new(),
             };
             wait(|ack| store.create(create, ack))?;
             tell(format!("acknowledged {} 0", run.id));

@@ -2,7 +2,7 @@
 
 use perennial::Timestamp;
 use perennial_runtime::store::{KEY_WINDOW, MAX_KEY_BYTES};
-use perennial_runtime::{Receipt, SendError};
+use perennial_runtime::{Receipt, SendError, StartError};
 
 use crate::support::clock::{START, Set};
 use crate::support::{Place, each_place, each_store};
@@ -32,6 +32,64 @@ async fn m13_m17_m18_the_same_send_again_is_one_message_whatever_has_become_of_i
         let run = second.client().run(busy, "m13").unwrap();
         let late = run.send(A, &7).idempotency_key("k").await.unwrap();
         assert!(again(late), "in another process");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn m13_m15_m18_a_message_that_comes_with_a_start_is_known_by_its_key() {
+    each_place(async |place: Place| {
+        let world = World::new();
+        let first = runtime(place.open(), &world).await;
+        let client = first.client();
+        let start = || client.start(busy, "m13-start", 2).send(A, &5);
+        let run = start().send_with_key(A, &7, "k").await.unwrap();
+        let receipt = run.send(A, &7).idempotency_key("k").await.unwrap();
+        assert!(receipt.duplicate);
+        let other = run.send(A, &8).idempotency_key("k").await;
+        assert!(matches!(other, Err(SendError::IdempotencyConflict { .. })));
+        start().send_with_key(A, &7, "k").await.unwrap();
+        let listed = messages(&run).await;
+        assert_eq!(listed.len(), 2);
+        assert_eq!(
+            (listed[1].number, listed[1].key.as_deref()),
+            (receipt.number, Some("k"))
+        );
+        world.open(1);
+        assert_eq!(soon(run.result()).await.unwrap(), [5, 7]);
+        drop(first);
+        let second = runtime(place.open(), &world).await;
+        let run = second.client().run(busy, "m13-start").unwrap();
+        let late = run.send(A, &7).idempotency_key("k").await.unwrap();
+        assert_eq!((late.number, late.duplicate), (receipt.number, true));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn messages_of_one_key_that_come_with_a_start_are_one_or_none() {
+    each_store(async |store| {
+        let world = World::new();
+        let runtime = runtime(store.clone(), &world).await;
+        let client = runtime.client();
+        let start = |id: &'static str, second| {
+            let start = client.start(busy, id, 1).send_with_key(A, &7, "k");
+            start.send_with_key(A, &second, "k")
+        };
+        let run = start("twice", 7).await.unwrap();
+        assert_eq!(messages(&run).await.len(), 1);
+        start("twice", 7).await.unwrap();
+        let Err(StartError::Message(error)) = start("two", 8).await else {
+            panic!("they are two messages");
+        };
+        assert!(matches!(*error, SendError::IdempotencyConflict { .. }));
+        let Err(StartError::Message(error)) =
+            client.start(busy, "two", 1).send_with_key(A, &7, "").await
+        else {
+            panic!("that is no key");
+        };
+        assert!(matches!(*error, SendError::InvalidKey { length: 0, .. }));
+        assert_eq!(store.head(&key("two")).unwrap(), None);
     })
     .await;
 }

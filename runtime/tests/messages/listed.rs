@@ -56,6 +56,43 @@ async fn m39_m41_messages_are_listed_with_what_has_become_of_them_also_before_th
 }
 
 #[tokio::test]
+async fn pages_tell_what_was_taken_wherever_they_begin() {
+    each_store(async |store| {
+        let runtime = runtime(store, &World::new()).await;
+        let run = runtime.client().start(several, "pages", 5).await.unwrap();
+        for n in 0..4 {
+            run.send(A, &n).await.unwrap();
+            run.send(B, &n).await.unwrap();
+        }
+        until(async || {
+            messages(&run)
+                .await
+                .iter()
+                .filter(|one| is_taken(one))
+                .count()
+                == 4
+        })
+        .await;
+        let list = || run.list_messages().limit(3);
+        let states = async |list: perennial_runtime::ListMessages| {
+            let page = list.page().await.unwrap();
+            let states = page.messages.iter().map(|one| (one.number, is_taken(one)));
+            (states.collect::<Vec<_>>(), page.more)
+        };
+        let first = vec![(1, true), (2, false), (3, true)];
+        assert_eq!(states(list()).await, (first, true));
+        let last = vec![(6, false), (7, true), (8, false)];
+        assert_eq!(states(list().after(5)).await, (last.clone(), false));
+        assert_eq!(states(list().before(9)).await, (last, true));
+        let taken = vec![(1, true), (3, true), (5, true)];
+        assert_eq!(states(list().named("a")).await, (taken, true));
+        let others = vec![(2, false), (4, false)];
+        assert_eq!(states(list().named("b").before(5)).await, (others, false));
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn m40_pages_go_in_both_directions_and_do_not_shift() {
     each_store(async |store| {
         let (world, clock) = (World::new(), Set::new());

@@ -9,7 +9,10 @@ mod listed;
 mod order;
 mod races;
 mod send;
+mod senders;
 mod signals;
+mod slot_races;
+mod slots;
 #[path = "../support/mod.rs"]
 mod support;
 mod unread;

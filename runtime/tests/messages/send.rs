@@ -1,8 +1,9 @@
 //! What becomes of a send, whatever its run is doing (M1 to M12, M52).
 
-use perennial::history::Channel;
-use perennial::{Message, Namespace};
-use perennial_runtime::store::{MAX_INBOX, Status};
+use perennial::history::{Channel, Observation, SEMANTICS, Started, Told};
+use perennial::value::Value;
+use perennial::{Message, Namespace, Timestamp};
+use perennial_runtime::store::{Changes, Create, Deliver, MAX_INBOX, Status, Store};
 use perennial_runtime::{MessageState, RunState, SendError, StartError};
 
 use crate::support::{Place, each_place, each_store};
@@ -20,6 +21,73 @@ async fn m01_a_message_to_a_run_that_nobody_has_claimed_waits_for_it() {
         let second = runtime(place.open(), &world).await;
         let run = second.client().run(busy, "m01").unwrap();
         run.send(A, &5).await.unwrap();
+        world.begun().await;
+        assert_eq!(messages(&run).await[0].state, MessageState::Pending);
+        world.open(1);
+        assert_eq!(soon(run.result()).await.unwrap(), [5]);
+    })
+    .await;
+}
+
+/// Made by a program that has not come to run it: its first event is still in its queue.
+fn never_claimed(store: &dyn Store, id: &str) {
+    let run = key(id);
+    let input = Value::encode(&1_u64).unwrap();
+    let digest = input.digest();
+    let started = Observation::Started(Started {
+        workflow: "busy".to_owned(),
+        input,
+        semantics: SEMANTICS,
+        artifact: "another".to_owned(),
+        namespace: run.namespace.clone(),
+        run: run.id.clone(),
+        generation: 1,
+        first_operation: 1,
+        version: None,
+        migrated_from: None,
+    });
+    let create = Create {
+        run,
+        workflow: "busy".to_owned(),
+        input: digest,
+        after: None,
+        owner: store.enroll().unwrap(),
+        changes: Changes {
+            enqueue: vec![started],
+            ..Changes::default()
+        },
+        keys: Vec::new(),
+    };
+    let (made, answer) = std::sync::mpsc::channel();
+    store.create(create, Box::new(move |result| made.send(result).unwrap()));
+    answer.recv().unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn m01_also_where_no_program_has_ever_run_it() {
+    each_place(async |place: Place| {
+        let store = place.open();
+        never_claimed(&*store, "m01-never");
+        let told = Told {
+            number: 0,
+            name: A.name().to_owned(),
+            payload: Value::encode(&5_u64).unwrap(),
+            key: None,
+        };
+        let deliver = Deliver {
+            run: key("m01-never"),
+            observation: Observation::MessageArrived(told),
+            at: Timestamp::default(),
+            tasks: Vec::new(),
+            key: None,
+        };
+        let (sent, answer) = std::sync::mpsc::channel();
+        store.deliver(deliver, Box::new(move |result| sent.send(result).unwrap()));
+        let delivered = answer.recv().unwrap().unwrap();
+        assert_eq!((delivered.arrival, delivered.wakes), (2, false));
+        let world = World::new();
+        let runtime = runtime(store, &world).await;
+        let run = runtime.client().run(busy, "m01-never").unwrap();
         world.begun().await;
         assert_eq!(messages(&run).await[0].state, MessageState::Pending);
         world.open(1);
@@ -297,18 +365,17 @@ async fn m38_what_a_workflow_is_known_not_to_wait_for_is_not_sent() {
             let run = client.start(both_names, id, ()).await.unwrap();
             let before = store.load(&key(id)).unwrap();
             let mistyped = Message::<u64>::new("aa");
-            let expected = |channel, name: &str, declared: &[&str], closest: Option<&str>| {
-                SendError::NoSuchMessage {
-                    workflow: "both_names".into(),
-                    channel,
-                    name: name.into(),
-                    declared: declared.iter().copied().map(str::to_owned).collect(),
-                    closest: closest.map(str::to_owned),
-                }
+            let expected = |channel, name: &str, declared: &[&str]| SendError::NoSuchMessage {
+                workflow: "both_names".into(),
+                channel,
+                name: name.into(),
+                declared: declared.iter().copied().map(str::to_owned).collect(),
+                closest: None,
             };
-            let no_message = expected(Channel::Message, "aa", &["a", "b"], Some("a"));
+            // To names of one letter none is close.
+            let no_message = expected(Channel::Message, "aa", &["a", "b"]);
             assert_eq!(run.send(mistyped, &1).await, Err(no_message.clone()));
-            let no_signal = expected(Channel::Signal, "bell", &[], None);
+            let no_signal = expected(Channel::Signal, "bell", &[]);
             assert_eq!(run.signal(BELL, &1).await, Err(no_signal));
             assert_eq!(store.load(&key(id)).unwrap(), before);
             let started = client.start(both_names, "m38-new", ()).send(mistyped, &1);

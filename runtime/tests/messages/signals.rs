@@ -6,7 +6,7 @@ use crate::support::{Place, each_place, each_store};
 use crate::world::*;
 
 #[tokio::test]
-async fn m54_a_signal_reaches_all_who_wait_for_it() {
+async fn m54_o19_a_signal_reaches_all_who_wait_for_it() {
     each_store(async |store| {
         let runtime = runtime(store, &World::new()).await;
         let run = runtime.client().start(two_listen, "m54", ()).await.unwrap();

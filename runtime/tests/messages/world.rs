@@ -64,7 +64,7 @@ pub(crate) async fn until(mut condition: impl AsyncFnMut() -> bool) {
 }
 
 #[activity(idempotent)]
-async fn gated(acx: &ActivityCx) -> Result<(), Failure> {
+pub(crate) async fn gated(acx: &ActivityCx) -> Result<(), Failure> {
     let world = acx.state::<Arc<World>>();
     world.began.add_permits(1);
     world.gate.acquire().await?.forget();

@@ -101,6 +101,7 @@ pub(crate) fn begin(store: &SledStore, run: &RunKey) {
         after: None,
         owner,
         changes: Changes::default(),
+        keys: Vec::new(),
     };
     wait(|ack| store.create(create, ack)).unwrap();
 }
@@ -143,7 +144,7 @@ pub(crate) fn commit_of(run: &RunKey, unit: Unit) -> Commit {
 
 /// Commits the unit of one event with this number.
 pub(crate) fn commit(store: &SledStore, run: &RunKey, number: u64) -> Result<(), StoreError> {
-    wait(|ack| store.commit(commit_of(run, unit(number)), ack))
+    wait(|ack| store.commit(commit_of(run, unit(number)), ack)).map(drop)
 }
 
 pub(crate) fn sequence(store: &SledStore, run: &RunKey) -> u64 {

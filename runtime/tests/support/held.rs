@@ -8,9 +8,9 @@ use perennial::history::Unit;
 use perennial::{Namespace, RunKey, Timestamp};
 use perennial_runtime::Profile;
 use perennial_runtime::store::{
-    Ack, AttemptRecord, Commit, Create, Created, Deliver, Delivered, DueTimer, FinishedRun, Head,
-    KeyRecord, ListQuery, Loaded, MemoryStore, Migrate, Owner, Page, ProgramRecord, Progress,
-    Purge, Remains, Restore, Store, StoreError,
+    Ack, AttemptRecord, Commit, Committed, Create, Created, Deliver, Delivered, DueTimer,
+    FinishedRun, Head, KeyRecord, ListQuery, Loaded, MemoryStore, Migrate, Owner, Page,
+    ProgramRecord, Progress, Purge, Remains, Restore, Store, StoreError,
 };
 use tokio::sync::Semaphore;
 
@@ -32,6 +32,18 @@ struct State {
     panics: bool,
     before_history: Option<Held>,
     deliveries: Deliveries,
+    answers: Answers,
+}
+
+/// What becomes of the answers to commits and creations that are done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Answers {
+    #[default]
+    Pass,
+    /// They are held.
+    Hold,
+    /// The next one is lost: who waits for it is told that nothing is known.
+    Lose,
 }
 
 /// What becomes of deliveries.
@@ -75,6 +87,16 @@ impl HeldStore {
         self.state.lock().unwrap().deliveries = Deliveries::HoldAnswers;
     }
 
+    /// Holds the answers to commits and creations from now on, which are done.
+    pub fn hold_commit_answers(&self) {
+        self.state.lock().unwrap().answers = Answers::Hold;
+    }
+
+    /// The next commit or creation is done, and its answer is lost.
+    pub fn lose_next_answer(&self) {
+        self.state.lock().unwrap().answers = Answers::Lose;
+    }
+
     /// Another owner claims the run, whatever is held.
     pub fn claim_now(&self, run: RunKey, owner: Owner) {
         self.inner
@@ -92,9 +114,16 @@ impl HeldStore {
             let mut state = self.state.lock().unwrap();
             state.holding = false;
             state.deliveries = Deliveries::Pass;
+            state.answers = Answers::Pass;
             std::mem::take(&mut state.held)
         };
         held.into_iter().for_each(|write| write());
+    }
+
+    /// Hands over the last of what is held.
+    pub fn release_last(&self) {
+        let last = self.state.lock().unwrap().held.pop().unwrap();
+        last();
     }
 
     /// Hands over the first of what is held.
@@ -135,7 +164,7 @@ impl HeldStore {
 pub struct Shared(pub Arc<HeldStore>);
 
 impl Shared {
-    fn write<T: 'static>(
+    fn write<T: Send + 'static>(
         &self,
         ack: Ack<T>,
         write: impl FnOnce(&MemoryStore, Ack<T>) + Send + 'static,
@@ -147,6 +176,18 @@ impl Shared {
             panic!("the store has a fault");
         }
         let fate = state.fate.take();
+        let ack: Ack<T> = match state.answers {
+            Answers::Pass => ack,
+            Answers::Hold => {
+                let store = Arc::clone(&self.0);
+                Box::new(move |answer| store.hold_this(move || ack(answer)))
+            }
+            Answers::Lose => {
+                state.answers = Answers::Pass;
+                let reason = "the answer was lost".into();
+                Box::new(move |_| ack(Err(StoreError::Unknown { reason })))
+            }
+        };
         let all = move || match fate {
             Some(error) => ack(Err(error)),
             None => write(&store.inner, ack),
@@ -171,7 +212,7 @@ impl Store for Shared {
     fn create(&self, create: Create, ack: Ack<Created>) {
         self.write(ack, |store, ack| store.create(create, ack));
     }
-    fn commit(&self, commit: Commit, ack: Ack<()>) {
+    fn commit(&self, commit: Commit, ack: Ack<Committed>) {
         self.write(ack, |store, ack| store.commit(commit, ack));
     }
     fn deliver(&self, deliver: Deliver, ack: Ack<Delivered>) {

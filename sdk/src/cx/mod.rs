@@ -5,6 +5,7 @@ mod lent;
 mod log;
 mod receive;
 mod record;
+mod send;
 mod spawn;
 mod time;
 mod version;
@@ -16,7 +17,8 @@ use std::rc::Rc;
 pub use draw::Draw;
 pub(crate) use lent::Lent;
 pub use receive::{Receive, ReceiveError, ReceiveTimeout};
-pub use time::Sleep;
+pub use send::Sending;
+pub use time::{MAX_SLEEP, Sleep, SleepError};
 
 use crate::machine::Core;
 use crate::{Namespace, RunId};

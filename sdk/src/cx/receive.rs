@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Cx, Sleep};
+use super::{Cx, Sleep, SleepError};
 use crate::history::Channel;
 use crate::machine::{Arrived, Handle};
 use crate::value::{DecodeError, Value};
@@ -46,6 +46,12 @@ impl Cx {
 pub enum ReceiveError {
     /// The run was cancelled while it waited (S29).
     Cancelled,
+    /// The time limit is [too far away](crate::SleepError::TooLong). The wait is over: what would have come stays for
+    /// the next one.
+    LimitTooLong {
+        /// How long it would have been.
+        length: Duration,
+    },
     /// What came is not of the type. That is recorded, the message is taken, and the workflow decides what to do;
     /// it does not come again (M37).
     Invalid {
@@ -62,6 +68,7 @@ impl fmt::Display for ReceiveError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Cancelled => Cancelled.fmt(f),
+            Self::LimitTooLong { length } => SleepError::TooLong { length: *length }.fmt(f),
             Self::Invalid {
                 name,
                 number,
@@ -80,6 +87,15 @@ impl std::error::Error for ReceiveError {}
 impl From<Cancelled> for ReceiveError {
     fn from(_: Cancelled) -> Self {
         Self::Cancelled
+    }
+}
+
+impl From<SleepError> for ReceiveError {
+    fn from(error: SleepError) -> Self {
+        match error {
+            SleepError::Cancelled => Self::Cancelled,
+            SleepError::TooLong { length } => Self::LimitTooLong { length },
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 //! of event gets a new number, and a reader that does not know it refuses the unit (S5).
 
 mod ended;
+mod slot;
 
 use crate::Timestamp;
 use crate::value::Value;
@@ -32,6 +33,7 @@ mod kind {
     pub(super) const MESSAGE_ARRIVED: u32 = 21;
     pub(super) const SIGNAL_ARRIVED: u32 = 22;
     pub(super) const STUB_FULFILLED: u32 = 23;
+    pub(super) const SLOT_FILLED: u32 = 30;
     pub(super) const ACTIVITY_SCHEDULED: u32 = 64;
     pub(super) const TIMER_STARTED: u32 = 65;
     pub(super) const RECORDED: u32 = 66;
@@ -44,6 +46,7 @@ mod kind {
     pub(super) const STUB_OFFERED: u32 = 84;
     pub(super) const STUB_INVALID: u32 = 85;
     pub(super) const SET_CLOSED: u32 = 86;
+    pub(super) const SEND_REQUESTED: u32 = 94;
 }
 
 /// The unit as a record.
@@ -100,6 +103,12 @@ fn observation(fields: &mut FieldWriter<'_>, observation: &Observation) {
                 f.text(3, key);
             }
         }),
+        Observation::SlotFilled { operation, result } => {
+            fields.nested(kind::SLOT_FILLED, |f| {
+                f.number(1, *operation);
+                f.nested(2, |f| slot::write_result(f, result));
+            });
+        }
     }
 }
 
@@ -241,6 +250,21 @@ fn decision(fields: &mut FieldWriter<'_>, decision: &Decision) {
                 f.number(3, *member);
             }
         }),
+        Decision::SendRequested {
+            operation,
+            run,
+            channel,
+            name,
+            payload,
+            site,
+        } => fields.nested(kind::SEND_REQUESTED, |f| {
+            f.number(1, *operation);
+            f.text(2, run.as_str());
+            f.number(3, channel_number(*channel));
+            f.text(4, name);
+            f.text(5, payload.as_json());
+            write_site(f, 6, site.as_ref());
+        }),
         Decision::Dropped { operation } => {
             fields.nested(kind::DROPPED, |f| f.number(1, *operation))
         }
@@ -287,7 +311,8 @@ pub fn decode_unit(record: &[u8]) -> Result<Unit, RecordError> {
             | kind::MIGRATED
             | kind::MESSAGE_ARRIVED
             | kind::SIGNAL_ARRIVED
-            | kind::STUB_FULFILLED => {
+            | kind::STUB_FULFILLED
+            | kind::SLOT_FILLED => {
                 let read = read_observation(field, content.fields("event")?)?;
                 if observation.replace(read).is_some() {
                     return Err(RecordError::Malformed {
@@ -438,6 +463,10 @@ fn read_observation(event: u32, fields: Fields<'_>) -> Result<Observation, Recor
             value: parts.value(2, "value")?,
             key: parts.optional_text(3, "key")?,
         },
+        kind::SLOT_FILLED => Observation::SlotFilled {
+            operation: parts.number(1, "operation")?,
+            result: slot::read_result(parts.get(2, "result")?.fields("result")?)?,
+        },
         other => return Err(RecordError::UnknownKind { kind: other.into() }),
     })
 }
@@ -464,9 +493,9 @@ fn read_failure(fields: Fields<'_>) -> Result<ActivityFailure, RecordError> {
 
 fn read_decision(event: u32, content: Content<'_>) -> Result<Decision, RecordError> {
     let fields = match event {
-        kind::ACTIVITY_SCHEDULED..=kind::RECEIVED | kind::STUB_OFFERED..=kind::SET_CLOSED => {
-            content.fields("event")?
-        }
+        kind::ACTIVITY_SCHEDULED..=kind::RECEIVED
+        | kind::STUB_OFFERED..=kind::SET_CLOSED
+        | kind::SEND_REQUESTED => content.fields("event")?,
         other => return Err(RecordError::UnknownKind { kind: other.into() }),
     };
     let parts = Parts::read(fields)?;
@@ -527,6 +556,14 @@ fn read_decision(event: u32, content: Content<'_>) -> Result<Decision, RecordErr
             close: parts.close(2)?,
             open: parts.numbers(3, "open")?,
         },
+        kind::SEND_REQUESTED => Decision::SendRequested {
+            operation: parts.number(1, "operation")?,
+            run: slot::run_id(&parts, 2, "run")?,
+            channel: parts.channel(3)?,
+            name: parts.text(4, "name")?.to_owned().into(),
+            payload: parts.value(5, "payload")?,
+            site: parts.site(6)?,
+        },
         kind::COMPLETED => Decision::Completed {
             value: parts.value(1, "value")?,
             open: read_open(parts.fields.clone())?,
@@ -541,7 +578,8 @@ fn read_decision(event: u32, content: Content<'_>) -> Result<Decision, RecordErr
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::history::{Migrated, Started};
+    use crate::history::{Migrated, SlotResult, Started};
+    use crate::{Receipt, RunEnd, SendFailure};
 
     /// The machine adds up what events have at most, so that a unit that it lets through is never too large
     /// for a store (S15).
@@ -613,6 +651,14 @@ mod tests {
                 close: Close::Detach,
                 open: vec![most; 1_000],
             },
+            Decision::SendRequested {
+                operation: most,
+                run: "r".repeat(128).parse().expect("a valid id"),
+                channel: Channel::Signal,
+                name: "n".repeat(200).into(),
+                payload: value(),
+                site: site(),
+            },
             Decision::Dropped { operation: most },
             Decision::Completed {
                 value: value(),
@@ -681,9 +727,40 @@ mod tests {
                 key: Some("k".repeat(200)),
             },
         ];
+        let run = || "r".repeat(128).parse().expect("a valid id");
+        let filled = [
+            SlotResult::Sent(Receipt {
+                number: most,
+                at: Timestamp::from_millis(most),
+                duplicate: true,
+            }),
+            SlotResult::NotSent(SendFailure::RunFinished {
+                run: run(),
+                end: RunEnd::Migrated { to: run() },
+                finished: Timestamp::from_millis(most),
+            }),
+            SlotResult::NotSent(SendFailure::NoSuchMessage {
+                run: run(),
+                workflow: "w".repeat(300),
+                name: "n".repeat(200),
+            }),
+            SlotResult::NotSent(SendFailure::Unreadable {
+                run: run(),
+                problem: "p".repeat(2_000),
+            }),
+            SlotResult::NotSent(SendFailure::TooLarge {
+                size: most,
+                limit: most,
+            }),
+        ];
+        let filled = filled.map(|result| Observation::SlotFilled {
+            operation: most,
+            result,
+        });
         for observation in [Observation::Started(started), migrated]
             .into_iter()
             .chain(arrived)
+            .chain(filled)
         {
             assert!(unit(&observation, &[]) <= observation.size());
         }

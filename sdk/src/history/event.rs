@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use crate::value::Value;
-use crate::{Namespace, RunId, Timestamp};
+use crate::{Namespace, Receipt, RunEnd, RunId, SendFailure, Timestamp};
 
 /// The replay semantics of this engine, named by the first event of each history (S15).
 pub const SEMANTICS: u32 = 1;
@@ -92,6 +92,14 @@ pub enum Observation {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         key: Option<String>,
     },
+    /// A decision that only its commit could give a result to has got it (S3). It comes before all else that the run
+    /// is told.
+    SlotFilled {
+        /// The operation's number.
+        operation: u64,
+        /// What it came to.
+        result: SlotResult,
+    },
     /// The run was moved to a new one, which goes on in its place. Nothing follows in this generation (S38).
     Migrated(Migrated),
 }
@@ -118,6 +126,7 @@ impl Observation {
                 Self::StubFulfilled { value, key, .. } => {
                     value.as_json().len() + key.as_ref().map_or(0, String::len)
                 }
+                Self::SlotFilled { result, .. } => result.size(),
                 Self::Migrated(migrated) => migrated.size(),
             }
     }
@@ -187,6 +196,44 @@ pub struct Told {
 impl Told {
     fn size(&self) -> usize {
         self.name.len() + self.payload.as_json().len() + self.key.as_ref().map_or(0, String::len)
+    }
+}
+
+/// What a decision came to whose result only its commit could give (S3).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum SlotResult {
+    /// A message or a signal was sent to another run: it is in that one's queue.
+    Sent(Receipt),
+    /// It was not, and nothing of it is stored.
+    NotSent(SendFailure),
+}
+
+impl SlotResult {
+    fn size(&self) -> usize {
+        match self {
+            Self::Sent(_) => 0,
+            Self::NotSent(failure) => match failure {
+                SendFailure::RunNotFound { run }
+                | SendFailure::InboxFull { run, .. }
+                | SendFailure::Conflict { run } => run.as_str().len(),
+                SendFailure::RunFinished { run, end, .. } => {
+                    let to = match end {
+                        RunEnd::Migrated { to } => to.as_str().len(),
+                        RunEnd::Completed | RunEnd::Failed => 0,
+                    };
+                    run.as_str().len() + to
+                }
+                SendFailure::NoSuchMessage {
+                    run,
+                    workflow,
+                    name,
+                } => run.as_str().len() + workflow.len() + name.len(),
+                SendFailure::Unreadable { run, problem } => run.as_str().len() + problem.len(),
+                SendFailure::TooLarge { .. } => 0,
+            },
+        }
     }
 }
 
@@ -328,6 +375,23 @@ pub enum Decision {
         /// What is wrong with it, and where.
         problem: String,
     },
+    /// It sent a message or a signal to another run, or to itself. The commit does it, and what that came to is what
+    /// the run is told next (S3).
+    SendRequested {
+        /// The operation's number.
+        operation: u64,
+        /// To which run of the same namespace.
+        run: RunId,
+        /// Which of the two it is.
+        channel: Channel,
+        /// The name.
+        name: Cow<'static, str>,
+        /// What it says.
+        payload: Value,
+        /// Where in the source.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        site: Option<CallSite>,
+    },
     /// It asked for a value that is not the same twice, and this is the one.
     Recorded {
         /// What kind of value.
@@ -402,6 +466,9 @@ impl Decision {
                 Self::Marker { id, .. } => id.len(),
                 Self::SetClosed { name, open, .. } => name.len() + 16 * open.len(),
                 Self::ReceiveStarted { name, .. } => name.len(),
+                Self::SendRequested {
+                    run, name, payload, ..
+                } => run.as_str().len() + name.len() + payload.as_json().len(),
                 Self::Received { invalid, .. } => invalid.as_ref().map_or(0, String::len),
                 Self::Recorded { source, value, .. } => {
                     let name = match source {
@@ -426,6 +493,7 @@ impl Decision {
             | Self::Recorded { site, .. }
             | Self::ReceiveStarted { site, .. }
             | Self::StubOffered { site, .. }
+            | Self::SendRequested { site, .. }
             | Self::Marker { site, .. } => site.as_ref(),
             Self::Received { .. }
             | Self::StubInvalid { .. }

@@ -15,7 +15,7 @@ pub use encode::{UNIT_VERSION, decode_unit, encode_unit};
 pub(crate) use event::TEST_ARTIFACT;
 pub use event::{
     ActivityFailure, CallSite, Channel, Close, Decision, Event, Migrated, Observation,
-    OpenOperation, RecordSource, SEMANTICS, Started, Told, Unit,
+    OpenOperation, RecordSource, SEMANTICS, SlotResult, Started, Told, Unit,
 };
 pub use json::NotAHistory;
 pub use text::{Render, render};

@@ -6,10 +6,11 @@ use std::collections::HashMap;
 
 use super::event::{
     ActivityFailure, Channel, Close, Decision, Migrated, Observation, OpenOperation, RecordSource,
-    Started, Told, Unit,
+    SlotResult, Started, Told, Unit,
 };
 use super::layout::{self, Shown};
 use super::site;
+use crate::{RunEnd, SendFailure};
 
 /// What the text of a history shows.
 #[derive(Clone, Copy, Debug, Default)]
@@ -88,6 +89,27 @@ impl Line {
     }
 }
 
+/// Why something was not sent, without times: the run's id stands where it was to be sent.
+fn why(failure: &SendFailure) -> String {
+    match failure {
+        SendFailure::RunNotFound { .. } => "there is no such run".to_owned(),
+        SendFailure::RunFinished { end, .. } => match end {
+            RunEnd::Completed => "the run has completed".to_owned(),
+            RunEnd::Failed => "the run has failed".to_owned(),
+            RunEnd::Migrated { to } => format!("the run was migrated to {to}"),
+        },
+        SendFailure::InboxFull { .. } => "its inbox is full".to_owned(),
+        SendFailure::NoSuchMessage { workflow, .. } => {
+            format!("`{}` waits for no such thing", workflow.escape_debug())
+        }
+        SendFailure::Conflict { .. } => "it has got another one from here".to_owned(),
+        SendFailure::Unreadable { problem, .. } => {
+            format!("it cannot be read: {}", problem.escape_debug())
+        }
+        SendFailure::TooLarge { size, limit } => format!("{size} bytes of at most {limit}"),
+    }
+}
+
 impl Text {
     fn unit(&mut self, unit: &Unit) {
         if let Observation::Started(started) = &unit.observation {
@@ -137,6 +159,7 @@ impl Text {
             Observation::TimerFired { operation } => {
                 Line::new(format!("fired        {}", self.known(*operation, "sleep")))
             }
+            Observation::SlotFilled { operation, result } => self.filled(*operation, result),
             Observation::MessageArrived(told) => self.told("message", told),
             Observation::SignalArrived(told) => self.told("signal", told),
             Observation::StubFulfilled {
@@ -246,6 +269,22 @@ impl Text {
                 };
                 Line::new(format!("  {what:<10} {}", self.operation(*operation)))
             }
+            Decision::SendRequested {
+                operation,
+                run,
+                channel,
+                name,
+                payload,
+                ..
+            } => {
+                self.begin(*operation, name);
+                let what = match channel {
+                    Channel::Message => "send",
+                    Channel::Signal => "signal",
+                };
+                let what = format!("  {what:<10} {}", self.operation(*operation));
+                Line::new(format!("{what} to {run}")).value(layout::value(payload))
+            }
             Decision::Received {
                 operation,
                 number,
@@ -297,6 +336,26 @@ impl Text {
             Decision::Failed { error, open } => Line::new("failed      ")
                 .value(layout::value(error))
                 .more(self.left(open)),
+        }
+    }
+
+    fn filled(&self, operation: u64, result: &SlotResult) -> Line {
+        let operation = self.operation(operation);
+        match result {
+            SlotResult::Sent(receipt) => {
+                let sent = format!("sent         {operation}");
+                Line::new(match self.options.unnumbered {
+                    true => sent,
+                    false => format!("{sent} #{}", receipt.number),
+                })
+                .more(match receipt.duplicate {
+                    true => "   a duplicate".to_owned(),
+                    false => String::new(),
+                })
+            }
+            SlotResult::NotSent(failure) => {
+                Line::new(format!("not sent     {operation}")).more(format!("   {}", why(failure)))
+            }
         }
     }
 

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::RunId;
 use crate::history::{CallSite, Channel, Close, Decision, RecordSource};
 use crate::prose::shorten;
 use crate::value::Value;
@@ -59,6 +60,11 @@ const MAX_NAME: usize = 400;
 pub(crate) const RECEIVE: &str = "receive";
 /// The same for a signal.
 pub(crate) const WAIT_FOR: &str = "wait for";
+
+/// How the source calls the send of a message to another run.
+pub(crate) const SEND: &str = "send";
+/// The same of a signal.
+pub(crate) const SIGNAL: &str = "signal";
 
 /// The end of a workflow that returns `Ok`.
 pub(super) const RESULT: &str = "return of a result";
@@ -135,6 +141,21 @@ impl Side {
             ..Self::default()
         }
     }
+    /// The send of a message or a signal: what is compared is to whom, and what it says.
+    pub(crate) fn send(channel: Channel, name: &str, run: &RunId, payload: &Value) -> Self {
+        let what = match channel {
+            Channel::Message => SEND,
+            Channel::Signal => SIGNAL,
+        };
+        // The id of a run has no character that JSON escapes.
+        let value = format!("{{\"run\":\"{run}\",\"payload\":{}}}", payload.as_json());
+        Self {
+            what: format!("{what} \"{}\"", name.escape_debug()),
+            name: Some(name.to_owned()),
+            value: Some(Value::trusted(&value)),
+            ..Self::default()
+        }
+    }
 
     /// The drop of an operation that is open.
     pub(crate) fn dropped(operation: u64) -> Self {
@@ -205,6 +226,17 @@ impl Side {
                 ..Self::stub(name)
             },
             Decision::StubInvalid { operation, .. } => Self::stub_invalid(*operation),
+            Decision::SendRequested {
+                operation,
+                run,
+                channel,
+                name,
+                payload,
+                ..
+            } => Self {
+                operation: Some(*operation),
+                ..Self::send(*channel, name, run, payload)
+            },
             Decision::Recorded { source, .. } => Self::draw(source),
             Decision::Marker { id, version, .. } => Self {
                 name: Some(id.clone().into_owned()),

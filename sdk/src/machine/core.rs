@@ -130,6 +130,15 @@ impl Core {
                 None => state.abandoned.get(&operation).copied().map(Kind::Activity),
             };
             match (kind, &end) {
+                (Some(Kind::Slot(_)), Resolution::Slot(_)) => {}
+                (Some(Kind::Slot(name)), _) => {
+                    let detail = format!("it answers ~{operation}, which has sent \"{name}\"");
+                    return Err(state.damaged(detail));
+                }
+                (Some(Kind::Activity(_) | Kind::Timer(_) | Kind::Stub(_)), Resolution::Slot(_)) => {
+                    let detail = format!("it says what ~{operation} has sent, which sends nothing");
+                    return Err(state.damaged(detail));
+                }
                 (Some(Kind::Activity(name)), Resolution::Timer) => {
                     let detail = format!("it fires ~{operation}, which is the activity `{name}`");
                     return Err(state.damaged(detail));

@@ -127,6 +127,12 @@ impl Core {
             .step("stubs with too large an input after one event")
     }
 
+    /// A sleep that is too long, as [`refuse_activity`](Self::refuse_activity).
+    pub(super) fn refuse_timer(&self) -> Option<()> {
+        self.deciding()?
+            .step("sleeps that are too long after one event")
+    }
+
     pub(super) fn start_timer(&self, until: Until) -> Option<u64> {
         let state = &mut *self.deciding()?;
         state.may_open();
@@ -259,7 +265,10 @@ impl Core {
                 operation.end.is_none()
             }
             // What has its result is not open; its result was in the history before it was dropped.
-            Kind::Activity(_) | Kind::Timer(_) | Kind::Stub(_) => operation.end.is_none(),
+            // What is sent is sent: the commit does it, whoever waits for what that comes to.
+            Kind::Activity(_) | Kind::Timer(_) | Kind::Slot(_) | Kind::Stub(_) => {
+                operation.end.is_none()
+            }
         };
         if is_open {
             self.decide_drop(number, operation.kind);
@@ -290,7 +299,7 @@ impl Core {
                 .made
                 .offers
                 .push(Offered::Closed { operation: number }),
-            Kind::Receive(..) => {}
+            Kind::Receive(..) | Kind::Slot(_) => {}
         }
         Some(())
     }

@@ -6,6 +6,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use super::core::Core;
+use super::send::Sends;
 use super::state::{Arrived, Resolution};
 use crate::history::Channel;
 use crate::value::{DecodeError, EncodeError, Value};
@@ -53,6 +54,16 @@ impl Handle {
     /// See [`Core::refuse_activity`].
     pub(crate) fn refuse_activity(&self) -> Option<()> {
         self.core.refuse_activity()
+    }
+
+    /// See [`Core::refuse_timer`].
+    pub(crate) fn refuse_timer(&self) -> Option<()> {
+        self.core.refuse_timer()
+    }
+
+    /// The time as the workflow sees it.
+    pub(crate) fn now(&self) -> Timestamp {
+        self.core.now()
     }
 
     pub(crate) fn start_timer(&mut self, until: Until) {
@@ -106,6 +117,15 @@ impl Handle {
     /// See [`Core::decide_invalid`].
     pub(crate) fn decide_invalid(&self, problem: String) -> Option<String> {
         self.core.decide_invalid(self.number?, problem)
+    }
+
+    pub(crate) fn request_send(&mut self, sends: Sends<'_>) {
+        self.number = self.core.request_send(sends);
+    }
+
+    /// See [`Core::refuse_send`].
+    pub(crate) fn refuse_send(&self) -> Option<()> {
+        self.core.refuse_send()
     }
 
     /// As [`poll`](Self::poll), of a wait for a message or a signal.

@@ -22,6 +22,7 @@ mod offers;
 #[cfg(feature = "testing")]
 mod pins;
 mod probe;
+mod send;
 mod state;
 mod step;
 mod tasks;
@@ -37,6 +38,7 @@ pub(crate) use handle::{Handle, Until};
 pub(crate) use markers::MarkerCall;
 #[cfg(feature = "testing")]
 pub(crate) use pins::Pins;
+pub(crate) use send::Sends;
 pub(crate) use state::{Arrived, Resolution};
 pub(crate) use tasks::TaskId;
 pub(crate) use trail::pending;
@@ -308,6 +310,9 @@ impl Machine {
             Observation::StubFulfilled {
                 operation, value, ..
             } => self.core.resolve(operation, Resolution::Stub(value))?,
+            Observation::SlotFilled { operation, result } => {
+                self.core.resolve(operation, Resolution::Slot(result))?;
+            }
             Observation::MessageArrived(told) => self.core.arrive(Channel::Message, told)?,
             Observation::SignalArrived(told) => self.core.arrive(Channel::Signal, told)?,
         }

@@ -15,7 +15,7 @@ use super::probe::Probe;
 use super::step::{LogLine, Offered, Scheduled};
 use super::waits::passed;
 use super::{ActivityEnd, MAX_COMMANDS, MAX_OPEN, MAX_POLLS, MAX_UNIT_BYTES};
-use crate::history::{CallSite, Channel, Decision, RecordSource};
+use crate::history::{CallSite, Channel, Decision, RecordSource, SlotResult};
 use crate::value::Value;
 use crate::workflow::{Graph, Site};
 use crate::{Blocked, Panicked, RunKey, Runaway, Timestamp};
@@ -27,6 +27,7 @@ pub(crate) enum Resolution {
     Timer,
     Arrived(Arrived),
     Stub(Value),
+    Slot(SlotResult),
 }
 
 /// A message or a signal, as the wait gets it that takes it.
@@ -62,6 +63,8 @@ pub(super) enum Kind {
     Timer(Timestamp),
     Receive(Channel, &'static str),
     Stub(&'static str),
+    /// The result comes with the commit, for what is called like this.
+    Slot(&'static str),
 }
 
 /// What a live unit led to.

@@ -480,6 +480,7 @@ impl Known {
             Observation::Started(_)
             | Observation::MessageArrived(_)
             | Observation::SignalArrived(_)
+            | Observation::SlotFilled { .. }
             | Observation::Migrated(_) => return,
         };
         open.remove(operation);

@@ -13,7 +13,7 @@ use super::Stub;
 use crate::cx::Sleep;
 use crate::machine::Handle;
 use crate::value::{DecodeError, EncodeError, MAX_VALUE_BYTES, Value};
-use crate::{Cancelled, Cx, Data, Durable, OperationId};
+use crate::{Cancelled, Cx, Data, Durable, OperationId, SleepError};
 
 /// A call of the stub `S`: wait for it as it is, with a time limit, or [`open`](Self::open) it first, to hand its
 /// reference to whoever is to fulfil it.
@@ -96,6 +96,11 @@ impl<S: Stub> Durable for StubCall<S> {}
 pub enum StubError {
     /// The run was cancelled while it waited (S29).
     Cancelled,
+    /// The time limit is [too far away](crate::SleepError::TooLong). The offer is closed.
+    LimitTooLong {
+        /// How long it would have been.
+        length: Duration,
+    },
     /// What it was fulfilled with is not of the type. That is recorded, the offer is over, and the workflow decides
     /// what to do.
     Invalid {
@@ -119,6 +124,7 @@ impl fmt::Display for StubError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Cancelled => Cancelled.fmt(f),
+            Self::LimitTooLong { length } => SleepError::TooLong { length: *length }.fmt(f),
             Self::Invalid {
                 name,
                 reference,
@@ -140,6 +146,15 @@ impl std::error::Error for StubError {}
 impl From<Cancelled> for StubError {
     fn from(_: Cancelled) -> Self {
         Self::Cancelled
+    }
+}
+
+impl From<SleepError> for StubError {
+    fn from(error: SleepError) -> Self {
+        match error {
+            SleepError::Cancelled => Self::Cancelled,
+            SleepError::TooLong { length } => Self::LimitTooLong { length },
+        }
     }
 }
 

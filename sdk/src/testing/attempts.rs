@@ -12,6 +12,7 @@ use std::time::Duration;
 use super::driver::{Answering, AttemptReport, Driver, Due, Shared};
 use super::failure::{Endless, TestFailure};
 use super::real::{self, BlockOn};
+use super::sent::send_all;
 use crate::history::{ActivityFailure, Observation};
 use crate::value::{EncodeError, Value};
 use crate::{ActivityCx, ActivityOptions, Attempt, AttemptEnd, States, Timestamp};
@@ -69,11 +70,11 @@ struct Order {
 /// Lets happen what is due now, until nothing is.
 pub(super) fn settle(shared: &Shared) -> Result<(), TestFailure> {
     loop {
-        let due = {
-            let mut driver = shared.borrow_mut();
-            driver.feed()?;
-            driver.take_due()
-        };
+        shared.borrow_mut().feed()?;
+        if send_all(shared)? {
+            continue;
+        }
+        let due = shared.borrow_mut().take_due();
         let Some(Due {
             run,
             operation,

@@ -17,6 +17,7 @@ use super::real::BlockOn;
 use super::replay::{Recording, Replayed, changed, watched};
 use super::report::Report;
 use super::sandbox::World;
+use super::sent::Sends;
 use super::suggest::closest;
 use crate::history::{Channel, Decision, Observation, SEMANTICS, Started, TEST_ARTIFACT, Told};
 use crate::machine::{Machine, Pins, Step};
@@ -48,6 +49,7 @@ pub(super) struct Driver {
     agenda: BTreeMap<(Timestamp, u64), Due>,
     sequence: u64,
     replays: u64,
+    pub(super) sends: Sends,
     /// The versions that markers get.
     pub(super) pins: Rc<Pins>,
     pub(super) failure: Option<TestFailure>,
@@ -92,6 +94,10 @@ pub(super) struct TestedRun {
     pub(super) recording: Recording,
     /// What has come and was not told: messages that nothing waits for, mostly.
     pub(super) inputs: VecDeque<Input>,
+    /// What its sends came to, which it is told before all else.
+    filled: VecDeque<Input>,
+    /// How many of its sends have not come to anything yet: it is told nothing meanwhile.
+    pub(super) slots: usize,
     /// How many messages and signals have come.
     pub(super) told: u64,
     /// The signals for which nothing waited.
@@ -123,6 +129,7 @@ impl Driver {
             agenda: BTreeMap::new(),
             sequence: 0,
             replays: 0,
+            sends: Sends::default(),
             pins: Rc::default(),
             failure: None,
         }
@@ -185,6 +192,8 @@ impl Driver {
                 observation: Observation::Started(started),
             }]
             .into(),
+            filled: VecDeque::new(),
+            slots: 0,
             told: 0,
             dropped_signals: Vec::new(),
             timers: BTreeSet::new(),
@@ -242,6 +251,7 @@ impl Driver {
             return Ok(());
         };
         run.take_down(step, touched);
+        self.note_sends(index);
         self.carry_out(index)?;
         self.be_strict(index)?;
         if self.not_replayed.is_none() && self.runs[index].recording.is_due() {
@@ -469,6 +479,12 @@ impl TestedRun {
         self.inputs.push_back(Input { at, observation });
     }
 
+    /// One of its sends has come to something.
+    pub(super) fn fill(&mut self, at: Timestamp, observation: Observation) {
+        self.slots -= 1;
+        self.filled.push_back(Input { at, observation });
+    }
+
     /// Whether the run waits for that.
     pub(super) fn awaits(&self, channel: Channel, name: &str) -> bool {
         let machine = self.machine.as_ref();
@@ -483,7 +499,15 @@ impl TestedRun {
             let is_message =
                 |input: &Input| matches!(input.observation, Observation::MessageArrived(_));
             self.inputs.retain(is_message);
+            self.filled.clear();
             return None;
+        }
+        if self.slots > 0 || !self.filled.is_empty() {
+            return if self.slots == 0 {
+                self.filled.pop_front()
+            } else {
+                None
+            };
         }
         let due = self.timers.first().filter(|(deadline, _)| *deadline <= now);
         match (self.inputs.front(), due) {

@@ -220,7 +220,7 @@ fn each_value(units: &mut [Unit], visit: &mut dyn FnMut(&str, &str, &mut Json)) 
                 | ActivityFailure::Cancelled
                 | ActivityFailure::TooLarge { .. } => {}
             },
-            Observation::TimerFired { .. } => {}
+            Observation::TimerFired { .. } | Observation::SlotFilled { .. } => {}
             Observation::MessageArrived(told) | Observation::SignalArrived(told) => {
                 value(&told.name, "payload", &mut told.payload);
             }
@@ -257,6 +257,7 @@ fn each_value(units: &mut [Unit], visit: &mut dyn FnMut(&str, &str, &mut Json)) 
                     value: made,
                     ..
                 } => value(name, "value", made),
+                Decision::SendRequested { name, payload, .. } => value(name, "payload", payload),
                 Decision::Completed { value: result, .. } => value(&workflow, "result", result),
                 Decision::Failed { error, .. } => value(&workflow, "error", error),
                 Decision::Recorded { .. }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::diverged::Diverged;
 use super::report::Changed;
 use super::sandbox::{Touched, World, sandbox};
-use crate::history::{Decision, Observation, Unit};
+use crate::history::{Decision, Observation, SlotResult, Unit};
 use crate::machine::{Machine, Scheduled};
 use crate::value::Value;
 use crate::{Blocked, Side, WorkflowDefinition};
@@ -295,6 +295,10 @@ fn after(unit: &Unit) -> String {
         Observation::MessageArrived(told) => format!("message {}", told.name.escape_debug()),
         Observation::SignalArrived(told) => format!("signal {}", told.name.escape_debug()),
         Observation::StubFulfilled { operation, .. } => format!("fulfilled ~{operation}"),
+        Observation::SlotFilled { operation, result } => match result {
+            SlotResult::Sent(_) => format!("sent ~{operation}"),
+            SlotResult::NotSent(_) => format!("not sent ~{operation}"),
+        },
         Observation::Migrated(_) => "migrated".to_owned(),
     };
     format!("event {} ({what})", unit.number)

@@ -30,7 +30,7 @@ type OutputOf<F, M> = <<F as ActivityFn<M>>::A as Activity>::Output;
 /// What lets workflows run ([`start`](Self::start), [`advance`](Self::advance), [`Run::result`]) panics when
 /// the test fails; the text is that of a [`TestFailure`]. A test that has failed stays so.
 pub struct TestRun {
-    shared: Shared,
+    pub(super) shared: Shared,
 }
 
 impl TestRun {

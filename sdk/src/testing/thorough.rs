@@ -7,7 +7,7 @@ use std::thread;
 use super::misfit::Unfit;
 use super::replay::{AT_THE_END, Recording, watched};
 use super::sandbox::World;
-use crate::history::{Decision, History, Observation, RecordSource};
+use crate::history::{Decision, History, Observation, RecordSource, SlotResult};
 use crate::machine::Machine;
 use crate::{Blocked, WorkflowDefinition};
 
@@ -52,12 +52,17 @@ fn kind(history: &History) -> u64 {
             Observation::MessageArrived(told) => ("message", &*told.name, 0),
             Observation::SignalArrived(told) => ("signal", &*told.name, 0),
             Observation::StubFulfilled { .. } => ("fulfilled", "", 0),
+            Observation::SlotFilled { result, .. } => match result {
+                SlotResult::Sent(_) => ("sent", "", 0),
+                SlotResult::NotSent(_) => ("not sent", "", 0),
+            },
             Observation::Migrated(_) => ("migrated", "", 0),
         });
         kinds.extend(unit.decisions.iter().map(|decision| match decision {
             Decision::ActivityScheduled { name, .. } => ("activity", &**name, 0),
             Decision::TimerStarted { .. } => ("sleep", "", 0),
             Decision::ReceiveStarted { name, .. } => ("receive", &**name, 0),
+            Decision::SendRequested { name, .. } => ("send", &**name, 0),
             Decision::Received { invalid, .. } => ("took", "", invalid.is_some().into()),
             Decision::StubOffered { name, .. } => ("stub", &**name, 0),
             Decision::StubInvalid { .. } => ("invalid", "", 0),

@@ -136,7 +136,7 @@ impl<W: Workflow> Run<W> {
 }
 
 impl Driver {
-    fn tell(
+    pub(super) fn tell(
         &mut self,
         index: usize,
         channel: Channel,

@@ -1,12 +1,12 @@
 //! The histories as they were told, when they were written.
 
 use perennial::history::{
-    ActivityFailure, Decision, History, Migrated, Observation, OpenOperation, SEMANTICS, Started,
-    Told, Unit,
+    ActivityFailure, Decision, History, Migrated, Observation, OpenOperation, SEMANTICS,
+    SlotResult, Started, Told, Unit,
 };
 use perennial::machine::Machine;
 use perennial::value::Value;
-use perennial::{Namespace, RunId, RunKey, Timestamp};
+use perennial::{Namespace, Receipt, RunEnd, RunId, RunKey, SendFailure, Timestamp};
 use serde::Serialize;
 
 use super::workflows;
@@ -186,6 +186,61 @@ fn offers(run: &str, count: usize) -> History {
     told(started, observations.into_iter().take(count))
 }
 
+/// What comes of each send, and what it takes at last.
+fn sends(run: &str, count: usize) -> History {
+    let to = |id: &str| RunId::new(id).unwrap();
+    let at = Timestamp::from_millis(1_700_000_000_005);
+    let sent = |number, duplicate| {
+        SlotResult::Sent(Receipt {
+            number,
+            at,
+            duplicate,
+        })
+    };
+    let ended = |end| SendFailure::RunFinished {
+        run: to("order-1"),
+        end,
+        finished: at,
+    };
+    let results = [
+        sent(7, false),
+        sent(u64::MAX, true),
+        SlotResult::NotSent(SendFailure::RunNotFound { run: to("order-1") }),
+        SlotResult::NotSent(ended(RunEnd::Completed)),
+        SlotResult::NotSent(ended(RunEnd::Failed)),
+        SlotResult::NotSent(ended(RunEnd::Migrated { to: to("order-2") })),
+        SlotResult::NotSent(SendFailure::InboxFull {
+            run: to("order-1"),
+            limit: 10_000,
+        }),
+        SlotResult::NotSent(SendFailure::NoSuchMessage {
+            run: to("order-1"),
+            workflow: "order \"ü\"".to_owned(),
+            name: "note:to.the_shop-1".to_owned(),
+        }),
+        SlotResult::NotSent(SendFailure::Conflict { run: to("order-1") }),
+        SlotResult::NotSent(SendFailure::Unreadable {
+            run: to("order-1"),
+            problem: "the checksum does not fit".to_owned(),
+        }),
+        SlotResult::NotSent(SendFailure::TooLarge {
+            size: 2_000_000,
+            limit: 1_048_576,
+        }),
+    ];
+    let others = results.len();
+    let rings = std::iter::repeat_n(sent(8, false), others + 1);
+    let results = results.into_iter().chain(rings);
+    let filled = (1..)
+        .zip(results)
+        .map(|(operation, result)| Observation::SlotFilled { operation, result });
+    let taken =
+        Observation::MessageArrived(self::sent(9, "approval", 5_u64, Some("order-52~21@3")));
+    let ids: Vec<String> = (1..=others).map(|n| format!("order-{n}")).collect();
+    let observations = filled.chain([taken]);
+    told(started("sends", run, ids), observations.take(count))
+}
+
 /// As software writes it that knows no call sites.
 fn without_sites(mut history: History) -> History {
     for decision in history
@@ -199,6 +254,7 @@ fn without_sites(mut history: History) -> History {
             | Decision::Recorded { site, .. }
             | Decision::ReceiveStarted { site, .. }
             | Decision::StubOffered { site, .. }
+            | Decision::SendRequested { site, .. }
             | Decision::Marker { site, .. } => *site = None,
             _ => {}
         }
@@ -274,6 +330,12 @@ pub(crate) fn histories() -> Vec<(&'static str, History)> {
         (
             "offers-without-sites",
             without_sites(offers("order-54", usize::MAX)),
+        ),
+        ("sends", sends("order-52", usize::MAX)),
+        ("sends-in-flight", sends("order-53", 15)),
+        (
+            "sends-without-sites",
+            without_sites(sends("order-54", usize::MAX)),
         ),
         (
             "migrated",

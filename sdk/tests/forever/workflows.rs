@@ -166,6 +166,34 @@ pub(crate) async fn offers(cx: &Cx) -> Result<(Vec<u64>, Vec<String>), Error> {
     Ok((verdicts, put_in))
 }
 
+/// Sends to other runs and to itself, one after the other and at once, and gives up one.
+#[workflow]
+async fn sends(cx: &Cx, others: Vec<RunId>) -> Result<(Vec<u64>, Vec<String>), Error> {
+    let (mut sent, mut not_sent) = (Vec::new(), Vec::new());
+    let order = Order {
+        id: "A-1 \"ü\"".to_owned(),
+        cents: 1_200,
+        note: None,
+    };
+    for run in &others {
+        match cx.send(run, NOTE, &order).await {
+            Ok(receipt) => sent.push(receipt.number),
+            Err(failure) => not_sent.push(format!("{failure:?}")),
+        }
+    }
+    let own = cx.run_id();
+    let rings = others.iter().map(|run| cx.signal(run, BELL, &order.id));
+    let (rung, sent_to_itself) = join!(join_all(rings), cx.send(&own, APPROVAL, &u64::MAX));
+    sent.push(rung.iter().filter(|rung| rung.is_ok()).count() as u64);
+    sent.push(sent_to_itself?.number);
+    select! {
+        _ = cx.send(&own, NOTE, &order) => {},
+        _ = async {} => {},
+    }
+    sent.push(cx.receive(APPROVAL).await?);
+    Ok((sent, not_sent))
+}
+
 pub(crate) fn all() -> Vec<WorkflowDefinition> {
     vec![
         WorkflowDefinition::of::<everything>(),
@@ -173,5 +201,6 @@ pub(crate) fn all() -> Vec<WorkflowDefinition> {
         WorkflowDefinition::of::<waits>(),
         WorkflowDefinition::of::<receives>(),
         WorkflowDefinition::of::<offers>(),
+        WorkflowDefinition::of::<sends>(),
     ]
 }

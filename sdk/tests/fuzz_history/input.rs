@@ -10,8 +10,8 @@
 use std::sync::{Arc, OnceLock};
 
 use perennial::history::{
-    ActivityFailure, Channel, Decision, History, Observation, RecordSource, SEMANTICS, Started,
-    Told, UNIT_VERSION, Unit, decode_unit, encode_unit,
+    ActivityFailure, Channel, Decision, History, Observation, RecordSource, SEMANTICS, SlotResult,
+    Started, Told, UNIT_VERSION, Unit, decode_unit, encode_unit,
 };
 use perennial::machine::Machine;
 use perennial::prelude::*;
@@ -58,6 +58,15 @@ async fn flow(cx: &Cx, rounds: u64) -> Result<(u64, Vec<String>), Error> {
         counted = count(cx, sum) => sum = sum.wrapping_add(counted.unwrap_or(5)),
     }
     drop(early);
+    // Whatever comes of it, and one that nobody waits for.
+    let own = cx.run_id();
+    if let Ok(receipt) = cx.send(&own, ADD, &sum).await {
+        sum = sum.wrapping_add(receipt.number % 3);
+    }
+    select! {
+        _ = cx.signal(&own, BELL, &"rung".to_owned()) => {},
+        _ = async {} => {},
+    }
     if cx.patched("how") {
         sum = sum.wrapping_add(cx.record("limit", || 5));
     }
@@ -115,6 +124,7 @@ fn told(kind: u64) -> History {
         let number = machine.next_event();
         let awaited = machine.awaited().first().copied();
         let observation = match (activity, timer) {
+            _ if open_send(&units).is_some() => filled(open_send(&units).unwrap(), number),
             // Whether or not anything waits for it.
             _ if number % 9 == kind => arrival(number, None),
             (None, None) if awaited.is_some() => arrival(number, awaited),
@@ -137,6 +147,35 @@ fn told(kind: u64) -> History {
 
 fn artifact() -> Arc<str> {
     "this".into()
+}
+
+/// A send that has come to nothing yet.
+fn open_send(units: &[Unit]) -> Option<u64> {
+    let is_filled = |send: u64| {
+        units.iter().any(|unit| {
+            matches!(unit.observation, Observation::SlotFilled { operation, .. } if operation == send)
+        })
+    };
+    let mut decisions = units.iter().flat_map(|unit| &unit.decisions);
+    decisions.find_map(|decision| match decision {
+        Decision::SendRequested { operation, .. } if !is_filled(*operation) => Some(*operation),
+        _ => None,
+    })
+}
+
+/// What a send comes to.
+fn filled(operation: u64, number: u64) -> Observation {
+    let run = RunId::new("run-0").unwrap();
+    let result = match number % 3 {
+        0 => SlotResult::NotSent(SendFailure::RunNotFound { run }),
+        1 => SlotResult::NotSent(SendFailure::InboxFull { run, limit: 9 }),
+        _ => SlotResult::Sent(Receipt {
+            number,
+            at: Timestamp::from_millis(number),
+            duplicate: number.is_multiple_of(2),
+        }),
+    };
+    Observation::SlotFilled { operation, result }
 }
 
 /// A message or a signal: what is awaited, or one that fits nothing so well.
@@ -290,6 +329,7 @@ pub fn change(units: &mut Vec<Unit>, [what, a, b, c]: [u8; 4]) {
         7 => match &mut units[one].observation {
             Observation::ActivityCompleted { operation, .. }
             | Observation::ActivityFailed { operation, .. }
+            | Observation::SlotFilled { operation, .. }
             | Observation::TimerFired { operation }
             | Observation::StubFulfilled { operation, .. } => *operation = b as u64,
             Observation::Started(started) => match c % 6 {
@@ -307,6 +347,7 @@ pub fn change(units: &mut Vec<Unit>, [what, a, b, c]: [u8; 4]) {
             },
             _ => {}
         },
+        8 if c >= 192 => units[one].observation = filled(b as u64, c as u64),
         8 if c >= 128 => {
             let channel = [Channel::Message, Channel::Signal][b % 2];
             units[one].observation = told_of(channel, b as u64 / 2, word(b), value(c));
@@ -361,6 +402,16 @@ fn decisions(decisions: &mut Vec<Decision>, what: u8, [b, c]: [usize; 2]) {
                 0 => *name = word(c / 2).into(),
                 _ => open.push(c as u64),
             },
+            Decision::SendRequested {
+                channel,
+                name,
+                payload,
+                ..
+            } => match c % 4 {
+                0 => *channel = other_channel(*channel),
+                1 => *payload = value(c / 4),
+                _ => *name = word(c / 4).into(),
+            },
             Decision::ReceiveStarted { channel, name, .. } => match c % 3 {
                 0 => *channel = other_channel(*channel),
                 _ => *name = word(c / 3).into(),
@@ -395,6 +446,7 @@ fn decisions(decisions: &mut Vec<Decision>, what: u8, [b, c]: [usize; 2]) {
             | Decision::ReceiveStarted { operation, .. }
             | Decision::StubOffered { operation, .. }
             | Decision::StubInvalid { operation, .. }
+            | Decision::SendRequested { operation, .. }
             | Decision::Received { operation, .. }
             | Decision::Dropped { operation } => *operation = c as u64,
             _ => {}

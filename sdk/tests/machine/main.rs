@@ -29,6 +29,7 @@ mod replay;
 mod retired;
 mod scopes;
 mod select;
+mod send;
 mod spawn;
 mod stubs;
 mod timers;

@@ -47,17 +47,75 @@ fn s7_a_clock_behind_the_stamps_is_not_believed() {
 }
 
 #[test]
-fn s7_a_deadline_is_rounded_up_to_the_millisecond_and_ends_with_the_calendar() {
+fn s7_a_deadline_is_rounded_up_to_the_millisecond_and_a_hundred_years_are_exact() {
     #[workflow]
     async fn flow(cx: &Cx) -> Result<(), Error> {
         cx.sleep(Duration::from_nanos(1)).await?;
-        cx.sleep(Duration::MAX).await?;
+        cx.sleep(perennial::MAX_SLEEP).await?;
         Ok(())
     }
     let mut story = Story::of::<flow>(());
     assert_eq!(deadline(&story), BEGIN + millis(1));
     story.fire(1);
-    assert_eq!(deadline(&story), Timestamp::MAX);
+    assert_eq!(deadline(&story), BEGIN + millis(1) + days(36_525));
+}
+
+#[test]
+fn o18_a_length_that_cannot_be_meant_is_an_error_and_nothing_is_recorded() {
+    #[workflow]
+    async fn flow(cx: &Cx) -> Result<Vec<SleepError>, Error> {
+        let far = Timestamp::MAX;
+        let long = cx.sleep(perennial::MAX_SLEEP + millis(1)).await;
+        Ok([
+            long,
+            cx.sleep(Duration::MAX).await,
+            cx.sleep_until(far).await,
+        ]
+        .into_iter()
+        .filter_map(Result::err)
+        .collect())
+    }
+    let story = Story::of::<flow>(());
+    let [Decision::Completed { .. }] = story.decisions() else {
+        panic!("{:?}", story.decisions())
+    };
+    let errors = story.result::<Vec<SleepError>, Error>().unwrap();
+    let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    insta::assert_snapshot!(texts.join("\n"), @"
+    a sleep of 36526 days is too long: the longest is 36525 days
+    a sleep of 213503982334602 days is too long: the longest is 36525 days
+    a sleep of 2913222 days is too long: the longest is 36525 days
+    ");
+    story.replay_on::<flow>().unwrap();
+}
+
+#[test]
+fn a_loop_that_goes_on_after_such_an_error_is_stopped() {
+    #[workflow]
+    async fn flow(cx: &Cx) -> Result<(), Error> {
+        loop {
+            let _ = cx.sleep(Duration::MAX).await;
+        }
+    }
+    let mut machine = Story::untold::<flow>().into_machine();
+    let error = machine.observe(started::<flow>(()), BEGIN, BEGIN);
+    assert_eq!(error.unwrap_err().code(), "W102");
+}
+
+#[test]
+fn a_time_limit_that_is_too_long_is_an_error_and_the_message_stays() {
+    const GO: Message<u64> = Message::new("go");
+    #[workflow]
+    async fn flow(cx: &Cx) -> Result<u64, Error> {
+        match cx.receive(GO).timeout(Duration::MAX).await {
+            Err(ReceiveError::LimitTooLong { .. }) => Ok(cx.receive(GO).await?),
+            other => panic!("{other:?}"),
+        }
+    }
+    let mut story = Story::of::<flow>(());
+    story.message(1, "go", 7);
+    assert_eq!(story.result::<u64, Error>(), Ok(7));
+    story.replay_on::<flow>().unwrap();
 }
 
 #[test]

@@ -31,8 +31,9 @@ async fn charge_within(cx: &Cx, limit: u64) -> Result<Option<u64>, Error> {
 
 #[workflow]
 async fn waits_for_ever(cx: &Cx) -> Result<(), Error> {
-    cx.sleep(std::time::Duration::MAX).await?;
-    Ok(())
+    loop {
+        cx.sleep(perennial::MAX_SLEEP).await?;
+    }
 }
 
 #[perennial::test]

@@ -10,6 +10,7 @@ mod replays;
 mod runs;
 mod rw03;
 mod rw31;
+mod sent;
 mod stubs;
 mod told;
 mod versions;

@@ -238,6 +238,11 @@ fn the_numbers_of_the_limits() {
     assert_eq!((MAX_COMMANDS, MAX_OPEN), (10_000, 10_000));
     assert_eq!(perennial::MAX_ID_LENGTH, 128);
     assert_eq!(perennial_runtime::store::MAX_NAME_BYTES, 1_024);
+    use perennial_runtime::store::{KEY_WINDOW, MAX_INBOX, MAX_KEY_BYTES, MAX_KEYS};
+    let month = u64::try_from(perennial::days(30).as_millis()).unwrap();
+    assert_eq!((MAX_INBOX, MAX_KEYS, KEY_WINDOW), (10_000, 100_000, month));
+    assert_eq!(perennial::MAX_SLEEP, perennial::days(36_525));
+    assert_eq!((MAX_KEY_BYTES, perennial::MAX_CHANNEL_NAME), (256, 128));
     // Named here so that a rename of what the chapter on workflows calls it is seen.
     let _: fn(&Cx) -> perennial::Timestamp = Cx::now;
 }

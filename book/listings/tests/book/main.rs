@@ -3,6 +3,7 @@
 //! `UPDATE_BOOK=1 cargo test -p perennial-book` writes the texts that the book shows anew.
 #![allow(clippy::unwrap_used)]
 
+mod between_runs;
 mod blocked;
 mod cargo;
 mod chapters;
@@ -11,6 +12,7 @@ mod compile_errors;
 mod errors;
 mod first_workflow;
 mod lock;
+mod messages;
 mod migration;
 mod pages;
 mod planning;

@@ -4,7 +4,7 @@ use syn::ext::IdentExt;
 use syn::{Expr, ExprCall, ExprMethodCall};
 
 use super::operations::{
-    COLLECTING, DECISIONS, HARMLESS, LISTENING, OFFER, Operation, STUB, Value, constant,
+    COLLECTING, DECISIONS, HARMLESS, LISTENING, OFFER, Operation, SENDING, STUB, Value, constant,
     is_join_all, last_segment, literal_text,
 };
 use super::walk::Walk;
@@ -214,6 +214,11 @@ impl Walk<'_> {
         }
         if LISTENING.contains(&method)
             && let Some(name) = constant(call.args.first())
+        {
+            label = format!("{label} {name}");
+        }
+        if SENDING.contains(&method)
+            && let Some(name) = constant(call.args.iter().nth(1))
         {
             label = format!("{label} {name}");
         }

@@ -21,6 +21,7 @@
 //! | `charge_card` | an activity, by its name in histories where that is known, or another function that is called with the context |
 //! | `cx.sleep`, `cx.record "name"` | what the context offers, and the first argument if it is a literal text |
 //! | `cx.receive APPROVAL`, `cx.wait_for BELL timeout` | the constant that has the name of the message or signal, without its path, and whether there is a time limit |
+//! | `cx.send RESERVED`, `cx.signal BELL` | the same of what is sent to another run; to which one is left out |
 //! | `next`, `await` | something that is awaited and whose origin is not visible: the method's name, if it is one |
 //! | `task` | what `cx.spawn` returned |
 //! | a `?` behind a wait, or alone | the function ends where what was awaited is an error |

@@ -78,6 +78,8 @@ pub(super) const STUB: &str = "stub ";
 
 /// Before the name of a stub that was offered, where its result is waited for.
 pub(super) const OFFER: &str = "offer ";
+/// Methods of the context that tell another run something, under a name that is in a constant: their second argument.
+pub(super) const SENDING: &[&str] = &["send", "signal"];
 
 /// Methods that put what they are given into a collection.
 pub(super) const COLLECTING: &[&str] = &["extend", "insert", "push", "push_back", "push_front"];

@@ -164,6 +164,7 @@ pub(crate) fn create(store: &dyn Store, run: &RunKey, after: Option<u64>) {
             stamp: at(1),
             ..Changes::default()
         },
+        keys: Vec::new(),
     };
     wait(|ack| store.create(create, ack)).unwrap();
 }

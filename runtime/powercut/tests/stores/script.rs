@@ -1,6 +1,7 @@
 //! What is written to a store, run by run and step by step: the same each time, so that the state that a run
 //! has to be in after so many steps can be had from a store in memory. Now and then the run is moved to a new one,
-//! which the steps after that go on with.
+//! which the steps after that go on with. A peer of it is told something by some of its commits: both are as after so
+//! many steps, or neither.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -11,7 +12,7 @@ use perennial::value::Value;
 use perennial::{ActivityOptions, Class, RunKey, Timestamp};
 use perennial_runtime::store::{
     Ack, Changes, Commit, Create, Deliver, Fence, KeyRecord, Loaded, MemoryStore, Migrate, Owner,
-    SendKey, Store, StoreError, Task, TaskChange, TimerChange,
+    SendKey, Slot, SlotEffect, Store, StoreError, Task, TaskChange, TimerChange,
 };
 
 /// One write.
@@ -29,7 +30,9 @@ impl Step {
             Self::Create(create) => {
                 store.create(*create, Box::new(|made| ack(made.map(drop))));
             }
-            Self::Commit(commit) => store.commit(*commit, ack),
+            Self::Commit(commit) => {
+                store.commit(*commit, Box::new(|made| ack(made.map(drop))));
+            }
             Self::Deliver(deliver) => {
                 store.deliver(*deliver, Box::new(|arrival| ack(arrival.map(drop))));
             }
@@ -52,6 +55,8 @@ pub(crate) struct Script {
     pub(crate) run: RunKey,
     /// Those that it was before.
     moved: Vec<RunKey>,
+    /// The run that it tells something.
+    peer: RunKey,
     next: u64,
     sequence: u64,
     arrivals: u64,
@@ -68,6 +73,13 @@ fn key(run: usize, moves: usize) -> RunKey {
     RunKey::new("default".parse().unwrap(), id.parse().unwrap())
 }
 
+fn peer(run: usize) -> RunKey {
+    RunKey::new(
+        "default".parse().unwrap(),
+        format!("peer-{run}").parse().unwrap(),
+    )
+}
+
 fn text(bytes: usize, letter: u64) -> Value {
     let letter = char::from(b'a' + u8::try_from(letter % 26).unwrap());
     Value::from_json(format!("\"{}\"", String::from(letter).repeat(bytes))).unwrap()
@@ -78,6 +90,7 @@ impl Script {
         Self {
             run: key(run, 0),
             moved: Vec::new(),
+            peer: peer(run),
             next: 0,
             sequence: 0,
             arrivals: 0,
@@ -86,9 +99,9 @@ impl Script {
         }
     }
 
-    /// All runs that it has been, and is.
+    /// All runs that it has been, and is, and its peer.
     pub(crate) fn runs(&self) -> impl Iterator<Item = &RunKey> {
-        self.moved.iter().chain([&self.run])
+        self.moved.iter().chain([&self.run, &self.peer])
     }
 
     /// How many steps there were.
@@ -109,13 +122,14 @@ impl Script {
         let step = self.next;
         self.next += 1;
         match step {
-            0 => Step::Create(Box::new(Create {
-                run: self.run.clone(),
+            0 | 1 => Step::Create(Box::new(Create {
+                run: [&self.run, &self.peer][usize::from(step == 1)].clone(),
                 workflow: "order".into(),
                 input: Value::null().digest(),
                 after: None,
                 owner: Owner(1),
                 changes: Changes::default(),
+                keys: Vec::new(),
             })),
             step if step % 23 == 22 => self.migrate(step),
             step if step % 4 == 3 => {
@@ -177,6 +191,11 @@ impl Script {
             decisions: (0..step % 3).map(decision).collect(),
         };
         let sequence = std::mem::replace(&mut self.sequence, unit.last());
+        let slots = if step % 4 == 2 {
+            self.slots(step)
+        } else {
+            Vec::new()
+        };
         let taken = if step % 8 == 5 {
             std::mem::take(&mut self.rows)
         } else {
@@ -190,6 +209,7 @@ impl Script {
             changes: Changes {
                 units: vec![unit],
                 taken,
+                slots,
                 tasks: vec![task(step), TaskChange::Remove(step.saturating_sub(6))],
                 timers: self.timers(step),
                 stamp: Timestamp::from_millis(step),
@@ -197,6 +217,35 @@ impl Script {
                 ..Changes::default()
             },
         }))
+    }
+
+    /// The peer is told something, and now and then the run itself, and nobody.
+    fn slots(&mut self, step: u64) -> Vec<Slot> {
+        let mut targets = vec![self.peer.id.clone()];
+        if step % 8 == 2 {
+            targets.extend([self.run.id.clone(), "nobody".parse().unwrap()]);
+        }
+        let bytes = if step % 5 == 2 { 9_000 } else { 20 };
+        let slots = (0..).zip(targets).map(|(place, run)| {
+            // What it comes to, and before that what it has told itself.
+            let rows = 1 + u64::from(run == self.run.id);
+            self.rows.extend(self.arrivals + 1..=self.arrivals + rows);
+            self.arrivals += rows;
+            Slot {
+                operation: 1_000 * step + place,
+                at: Timestamp::from_millis(step),
+                effect: SlotEffect::Send {
+                    run,
+                    observation: Observation::MessageArrived(Told {
+                        number: 0,
+                        name: "approval".into(),
+                        payload: text(bytes, step),
+                        key: None,
+                    }),
+                },
+            }
+        });
+        slots.collect()
     }
 
     /// One is put, and one from before is removed.
@@ -309,10 +358,12 @@ fn shown(store: &dyn Store, run: &RunKey) -> Result<Option<ShownRun>, StoreError
     Ok(Some((loaded, keys, units)))
 }
 
-/// All that a store shows of the runs of a script, the first one first, up to one that is not there.
+/// All that a store shows of the runs of a script: its peer, if that is there, and then the first one first, up to one
+/// that is not there.
 fn shown_all(store: &dyn Store, run: usize) -> Result<Vec<ShownRun>, StoreError> {
+    let peer = shown(store, &peer(run)).transpose().into_iter();
     let runs = (0..).map(|moves| shown(store, &key(run, moves)).transpose());
-    runs.map_while(|shown| shown).collect()
+    peer.chain(runs.map_while(|shown| shown)).collect()
 }
 
 /// Looks whether the run, with those that it was moved to, is as it has to be after so many steps, and gives its
@@ -340,11 +391,9 @@ pub(crate) fn find(
         None => "it is not there".into(),
         Some((loaded, keys, units)) => {
             let (sequence, rows) = (loaded.head.sequence, loaded.queue.len());
-            let moves = found.len() - 1;
+            let others = found.len() - 1;
             let (units, keys) = (units.len(), keys.len());
-            format!(
-                "moved {moves} times, event {sequence}, {units} units, {rows} rows, {keys} keys"
-            )
+            format!("{others} others, event {sequence}, {units} units, {rows} rows, {keys} keys")
         }
     };
     Err(format!(

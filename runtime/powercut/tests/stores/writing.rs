@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 
-use perennial_runtime::store::{Ack, Durability, Loaded, OpenError, SledStore, Store, StoreError};
+use perennial_runtime::store::{
+    Ack, Committed, Durability, Loaded, OpenError, SledStore, Store, StoreError,
+};
 
 use crate::script::{Script, Step};
 
@@ -105,7 +107,10 @@ pub(crate) fn step(
             let _ = answer.send(result);
         });
         match step {
-            Step::Commit(commit) => commits.push((*commit, ack)),
+            Step::Commit(commit) => {
+                let ack: Ack<Committed> = Box::new(|made| ack(made.map(drop)));
+                commits.push((*commit, ack));
+            }
             step => step.hand_over(store, ack),
         }
     }

@@ -107,7 +107,7 @@ pub fn a_next_generation_is_not_blocked(factory: Factory<'_>) {
         after: Some(1),
         ..create(&run.key, scene.owner, no_changes())
     };
-    let Created::New(head) = ok(scene.create(next)) else {
+    let Created::New(head, _) = ok(scene.create(next)) else {
         panic!("it follows")
     };
     assert!(!head.blocked);

@@ -10,8 +10,8 @@ use super::scene::{
     Run, Scene, ack, at, completed, create, key, no_changes, ok, put, raised, task, unit, value,
 };
 use crate::store::{
-    AttemptOutcome, AttemptRecord, BlockedChange, BlockedRecord, Changes, Created, MAX_UNIT_BYTES,
-    Refusal, Status, Store, StoreError, TaskChange, TimerChange,
+    AttemptOutcome, AttemptRecord, BlockedChange, BlockedRecord, Changes, Committed, Created,
+    MAX_UNIT_BYTES, Refusal, Status, Store, StoreError, TaskChange, TimerChange,
 };
 
 /// Units, rows, tasks, timers, attempts, status, stamp, operation number and blocked record in one write.
@@ -39,6 +39,7 @@ pub fn a_commit_changes_all_that_it_says(factory: Factory<'_>) {
         taken: vec![1],
         dropped_signals: 0,
         enqueue: vec![completed(4, value(10))],
+        slots: Vec::new(),
         awaited: None,
         tasks: vec![put(3), put(4)],
         timers: vec![TimerChange::Put {
@@ -161,7 +162,7 @@ pub fn acks_come_in_the_order_of_the_writes(factory: Factory<'_>) {
         } else {
             run.head.sequence += 1;
         }
-        let ack = move |result: Result<(), StoreError>| {
+        let ack = move |result: Result<Committed, StoreError>| {
             assert_eq!(result.is_err(), refused);
             seen.lock()
                 .unwrap_or_else(PoisonError::into_inner)
@@ -196,9 +197,9 @@ pub fn a_write_that_changes_nothing_disturbs_no_other(factory: Factory<'_>) {
     let again = create(&one.key, scene.owner, no_changes());
     let ((done, first_done), (seen, exists), (also_done, second_done)) = (ack(), ack(), ack());
     // From within an ack they are handed over before the next is written.
-    let (opened, open) = ack::<()>();
+    let (opened, open) = ack::<Committed>();
     let store = Arc::clone(&scene.store);
-    let hand_over = move |result: Result<(), StoreError>| {
+    let hand_over = move |result: Result<Committed, StoreError>| {
         store.commit(first, done);
         store.create(again, seen);
         store.commit(second, also_done);

@@ -17,7 +17,7 @@ pub fn a_run_is_made_once(factory: Factory<'_>) {
             ..Changes::default()
         },
     );
-    let Created::New(head) = ok(scene.create(first.clone())) else {
+    let Created::New(head, _) = ok(scene.create(first.clone())) else {
         panic!("it was not there before")
     };
     let expected = Head {
@@ -70,7 +70,7 @@ pub fn its_first_row_comes_with_it(factory: Factory<'_>) {
         stamp: at(5),
         ..Changes::default()
     };
-    let Created::New(head) = ok(scene.create(create(&order, scene.owner, changes))) else {
+    let Created::New(head, _) = ok(scene.create(create(&order, scene.owner, changes))) else {
         panic!("it is new")
     };
     assert_eq!((head.sequence, head.arrivals), (0, 1));
@@ -98,7 +98,7 @@ pub fn a_next_generation_follows_a_finished_one(factory: Factory<'_>) {
         after: Some(1),
         ..create(&run.key, scene.owner, changes)
     };
-    let Created::New(head) = ok(scene.create(next)) else {
+    let Created::New(head, _) = ok(scene.create(next)) else {
         panic!("it follows")
     };
     assert_eq!(

@@ -4,7 +4,7 @@ use perennial::RunKey;
 use perennial::history::{Channel, Unit};
 
 use super::scene::{Scene, at, completed, key, key_in, no_changes, ok, put, value};
-use super::{inbox, keys};
+use super::{inbox, keys, slots};
 use crate::store::{
     AttemptOutcome, AttemptRecord, Awaited, BlockedChange, BlockedRecord, Changes, DueTimer,
     FinishedRun, Keep, KeyRecord, ListQuery, Loaded, Page, ProgramRecord, Remains, TimerChange,
@@ -102,6 +102,17 @@ fn tell(scene: &Scene) {
         for number in 0..3 {
             let key = format!("key-{number}");
             ok(scene.send(keys::keyed(&run.key, &key, "yes", at(7))));
+        }
+        if name == "told" {
+            // One to itself, and one to nobody: two results wait for it.
+            let message = || inbox::message("approval");
+            run.commit(Changes {
+                slots: vec![
+                    slots::slot(1, &run.key, message(), 8),
+                    slots::slot(2, &key("nobody"), message(), 8),
+                ],
+                ..no_changes()
+            });
         }
         if name == "told-anew" {
             run.end();

@@ -140,7 +140,9 @@ pub fn a_chain_may_be_handed_over_at_once(factory: Factory<'_>) {
             scene.hand_over(commit)
         })
         .collect();
-    answers.into_iter().for_each(|answer| ok(answer.wait()));
+    answers
+        .into_iter()
+        .for_each(|answer| drop(ok(answer.wait())));
     assert_eq!(run.load().head.sequence, 201);
     assert_eq!(scene.units(&run.key, 1).len(), 101);
 }

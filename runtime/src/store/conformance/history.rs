@@ -163,7 +163,7 @@ pub fn generations_have_histories_of_their_own(factory: Factory<'_>) {
         after: Some(1),
         ..create(&run.key, scene.owner, changes)
     };
-    let Created::New(head) = ok(scene.create(next)) else {
+    let Created::New(head, _) = ok(scene.create(next)) else {
         panic!("it follows")
     };
     run.head = head;

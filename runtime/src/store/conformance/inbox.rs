@@ -336,7 +336,7 @@ pub fn a_run_may_begin_with_a_message(factory: Factory<'_>) {
         enqueue: vec![message("approval")],
         ..no_changes()
     };
-    let Created::New(head) = ok(scene.create(create(&run, scene.owner, changes))) else {
+    let Created::New(head, _) = ok(scene.create(create(&run, scene.owner, changes))) else {
         panic!("it is new")
     };
     assert_eq!(head.inbox.messages, 1);
@@ -382,6 +382,26 @@ pub fn m42_unread_messages_are_kept_with_the_run(factory: Factory<'_>) {
     assert_eq!(loaded.head.inbox, Inbox::default());
     assert_eq!(loaded, Loaded::alone(loaded.head.clone()));
     assert!(keys(&scene, &run.key).is_empty());
+}
+
+/// Those that it was not told are for nobody. They do not stay behind, and are not counted.
+pub fn signals_go_with_the_end_of_their_run(factory: Factory<'_>) {
+    let scene = Scene::new(factory);
+    let mut run = scene.begin("order-42");
+    for observation in [signal("bell"), message("approval"), signal("bell")] {
+        ok(scene.send(send(&run.key, observation)));
+    }
+    assert_eq!(run.load().head.inbox.signals, 2);
+    run.end();
+    let (key, loaded) = (run.key.clone(), run.load());
+    let Inbox {
+        messages, signals, ..
+    } = loaded.head.inbox;
+    assert_eq!((messages, signals), (1, 0));
+    assert_eq!(rows(&loaded), [(2, "approval".to_owned())]);
+    if let Some(scene) = scene.reopen() {
+        assert_eq!(scene.load(&key), loaded);
+    }
 }
 
 /// Names and keys: nothing is written.

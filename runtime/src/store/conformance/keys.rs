@@ -6,11 +6,13 @@ use perennial::value::Digest;
 use perennial::{RunKey, Timestamp};
 
 use super::inbox::{message, received, refused, send, told};
-use super::scene::{Answer, Scene, ack, at, create, key_in, no_changes, ok, value};
+use super::scene::{
+    Answer, Run, Scene, ack, at, create, first_unit, key_in, no_changes, ok, value,
+};
 use super::{Factory, everything};
 use crate::store::{
-    Changes, Deliver, Delivered, KEY_WINDOW, KeyConflict, KeyRecord, Loaded, Progress, Refusal,
-    Restore, SendKey, StoreError,
+    Changes, Create, Created, Deliver, Delivered, KEY_WINDOW, KeyConflict, KeyRecord, Loaded,
+    Progress, Refusal, Restore, SendKey, StoreError,
 };
 
 /// A message `approval` with a key that was made at that time. What it says goes into its digest.
@@ -186,6 +188,80 @@ pub fn m17_m18_a_key_is_known_after_all_is_over(factory: Factory<'_>) {
     let without = send(&run.key, message("approval"));
     assert_eq!(scene.send(without), refused(finished()));
     assert!(run.load().queue.is_empty());
+}
+
+/// M13 to M15, M18: as one that was sent to it. Also of a run that begins anew, which knows no other keys (M43).
+pub fn a_message_that_comes_with_a_run_is_known_by_its_key(factory: Factory<'_>) {
+    let scene = Scene::new(factory);
+    let order = super::scene::key("order-42");
+    let send = |key: &str, says: &str| keyed(&order, key, says, at(7));
+    let create = |after: Option<u64>, sends: &[Deliver]| {
+        let changes = Changes {
+            units: vec![first_unit(&order, after.map_or(1, |after| after + 1))],
+            enqueue: sends.iter().map(|send| send.observation.clone()).collect(),
+            stamp: at(7),
+            ..Changes::default()
+        };
+        let keys = sends.iter().filter_map(|send| send.key.clone());
+        scene.create(Create {
+            after,
+            keys: keys.collect(),
+            ..create(&order, scene.owner, changes)
+        })
+    };
+    let names = || {
+        let keys = keys(&scene, &order).into_iter();
+        keys.map(|key| (key.key, key.arrival)).collect::<Vec<_>>()
+    };
+    let known = |sent: Deliver| receipt(ok(scene.send(sent)));
+    let is_conflict = |sent: Deliver| {
+        let refusal = scene.send(sent);
+        matches!(
+            refusal,
+            Err(StoreError::Refused(Refusal::KeyConflict { .. }))
+        )
+    };
+
+    let long = create(None, &[send(&"k".repeat(257), "yes")]);
+    assert!(matches!(long, Err(StoreError::TooLarge { .. })), "{long:?}");
+    assert_eq!(ok(scene.store.head(&order)), None);
+
+    // Of two rows of one key the first is known.
+    let sends = [send("a", "yes"), send("b", "yes"), send("a", "no")];
+    let Created::New(head, _) = ok(create(None, &sends)) else {
+        panic!("it is new")
+    };
+    assert_eq!((head.inbox.messages, head.inbox.keys), (3, 2));
+    assert_eq!(known(send("b", "yes")), (2, at(7), true));
+    assert!(is_conflict(send("a", "no")));
+    assert!(matches!(
+        ok(create(None, &[send("c", "yes")])),
+        Created::Exists(_)
+    ));
+    assert_eq!(names(), [("a".to_owned(), 1), ("b".to_owned(), 2)]);
+
+    let mut run = Run {
+        scene: &scene,
+        key: order.clone(),
+        head,
+    };
+    run.end();
+    assert_eq!(known(send("a", "yes")), (1, at(7), true));
+    ok(create(Some(1), &[send("a", "no")]));
+    assert_eq!(names(), [("a".to_owned(), 4)]);
+    assert_eq!(known(send("a", "no")), (4, at(7), true));
+    assert!(is_conflict(send("a", "yes")));
+    // Enough of them to take all places that the generation before has left.
+    for key in ["b", "c", "d", "e"] {
+        assert!(!known(send(key, "yes")).2);
+    }
+    let loaded = scene.load(&order);
+    assert_eq!((loaded.head.inbox.keys, names().len()), (5, 5));
+    let (again, order) = (send("a", "no"), order.clone());
+    if let Some(scene) = scene.reopen() {
+        assert_eq!(scene.load(&order), loaded);
+        assert!(ok(scene.send(again)).duplicate);
+    }
 }
 
 /// After the window a key is not known, and is refused where it could have been used (S26).

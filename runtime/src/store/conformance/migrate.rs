@@ -121,7 +121,7 @@ fn refused(scene: &Scene, migrate: Migrate, refusal: Refusal) {
 pub fn a_migration_changes_both_runs(factory: Factory<'_>) {
     let scene = Scene::new(factory);
     let run = old(&scene);
-    let Created::New(head) = ok(scene.migrate(migrate(&run, "new"))) else {
+    let Created::New(head, _) = ok(scene.migrate(migrate(&run, "new"))) else {
         panic!("it was not there before")
     };
     let [Some((old, units, attempts)), Some((new, begun, _))] = both(&scene) else {
@@ -300,7 +300,7 @@ pub fn a_target_that_is_there_is_refused(factory: Factory<'_>) {
 pub fn a_repeated_migration_is_answered_the_same(factory: Factory<'_>) {
     let scene = Scene::new(factory);
     let run = old(&scene);
-    let Created::New(head) = ok(scene.migrate(migrate(&run, "new"))) else {
+    let Created::New(head, _) = ok(scene.migrate(migrate(&run, "new"))) else {
         panic!("it was not there before")
     };
     let after = both(&scene);

@@ -34,6 +34,7 @@ pub mod purge;
 pub mod queue;
 pub mod restore;
 mod scene;
+pub mod slots;
 pub mod tasks;
 pub mod timers;
 
@@ -101,11 +102,20 @@ macro_rules! store_conformance {
                 m03_m04_m22_a_send_wakes_those_who_wait_for_it, what_a_run_waits_for_stands_in_its_head,
                 what_a_run_has_not_taken_is_counted, m12_an_inbox_has_its_bound,
                 m43_a_run_that_begins_anew_has_an_empty_inbox, a_run_may_begin_with_a_message,
-                m42_unread_messages_are_kept_with_the_run, what_is_sent_has_bounds;
+                m42_unread_messages_are_kept_with_the_run, signals_go_with_the_end_of_their_run,
+                what_is_sent_has_bounds;
             keys: m13_m19_a_repeated_send_is_the_same_one, m14_senders_at_once_with_one_key_make_one_row,
                 m15_a_key_stands_for_one_send, m16_m52_each_run_has_keys_of_its_own,
-                m17_m18_a_key_is_known_after_all_is_over, keys_are_known_for_their_window,
+                m17_m18_a_key_is_known_after_all_is_over, a_message_that_comes_with_a_run_is_known_by_its_key,
+                keys_are_known_for_their_window,
                 keys_are_purged_in_slices, keys_come_in_pages, a_restored_run_knows_its_keys;
+            slots: m47_what_is_sent_and_what_that_came_to_are_one_write,
+                m48_the_same_operation_is_sent_once, m49_a_run_that_cannot_be_told_is_no_failure_of_the_commit,
+                m50_a_run_may_tell_itself_something, m52_a_run_reaches_its_own_namespace_alone,
+                a_refused_commit_sends_nothing, sends_of_one_commit_stand_each_for_itself,
+                a_run_that_ends_has_sent_and_is_told_nothing, a_run_may_begin_with_a_send,
+                a_send_wakes_those_who_wait_for_it, a_send_takes_a_place_among_the_keys,
+                what_was_sent_is_there_after_reopening, large_and_many_sends_are_one_write;
             tasks: a_task_is_put_changed_and_removed, the_last_change_of_a_task_counts,
                 many_tasks_are_kept_whole, a_task_with_a_long_failure_is_kept, a_name_beyond_its_bound_is_refused,
                 attempts_are_told_in_their_order;

@@ -83,6 +83,7 @@ proofs! {
     ];
     tenancy namespaces: &[
         "create::namespaces_are_worlds_of_their_own",
+        "slots::m52_a_run_reaches_its_own_namespace_alone",
         "list::prefixes_and_namespaces_are_kept_apart",
         "list::namespaces_are_listed",
     ];
@@ -92,6 +93,7 @@ proofs! {
         "durable::an_owner_is_new_after_reopening",
         "migrate::both_runs_are_there_after_reopening",
         "keys::m13_m19_a_repeated_send_is_the_same_one",
+        "slots::what_was_sent_is_there_after_reopening",
     ];
     observation acknowledged: &[
         "commit::a_commit_changes_all_that_it_says",
@@ -100,6 +102,8 @@ proofs! {
         "migrate::a_refused_migration_changes_neither_run",
         "queue::rows_are_numbered_and_stamped",
         "inbox::m03_m04_m22_a_send_wakes_those_who_wait_for_it",
+        "slots::m47_what_is_sent_and_what_that_came_to_are_one_write",
+        "slots::a_send_wakes_those_who_wait_for_it",
         "tasks::attempts_are_told_in_their_order",
         "list::runs_are_picked_by_workflow_status_and_blocked",
     ];

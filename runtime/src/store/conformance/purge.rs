@@ -454,6 +454,6 @@ pub fn a_run_that_ends_at_once_is_listed_too(factory: Factory<'_>) {
         ..no_changes()
     };
     let created = ok(scene.create(super::scene::create(&run, scene.owner, changes)));
-    assert!(matches!(created, Created::New(_)));
+    assert!(matches!(created, Created::New(..)));
     assert_eq!(finished(&scene, Remains::Whole), [run]);
 }

@@ -9,8 +9,9 @@ use perennial::{ActivityOptions, Class, RunKey, Timestamp};
 
 use super::{Damage, Factory, Fixture};
 use crate::store::{
-    Ack, Changes, Commit, Create, Created, Deliver, Delivered, Fence, Head, Keep, Loaded, Migrate,
-    Owner, ProgramRecord, Progress, Purge, Restore, Status, Store, StoreError, Task, TaskChange,
+    Ack, Changes, Commit, Committed, Create, Created, Deliver, Delivered, Fence, Head, Keep,
+    Loaded, Migrate, Owner, ProgramRecord, Progress, Purge, Restore, Status, Store, StoreError,
+    Task, TaskChange,
 };
 
 /// The answer to a write that was handed over.
@@ -86,14 +87,14 @@ impl Scene {
         answer.wait()
     }
 
-    pub(super) fn hand_over(&self, commit: Commit) -> Answer<()> {
+    pub(super) fn hand_over(&self, commit: Commit) -> Answer<Committed> {
         let (ack, answer) = ack();
         self.store.commit(commit, ack);
         answer
     }
 
     pub(super) fn commit(&self, commit: Commit) -> Result<(), StoreError> {
-        self.hand_over(commit).wait()
+        self.hand_over(commit).wait().map(drop)
     }
 
     pub(super) fn deliver(&self, deliver: Deliver) -> Result<u64, StoreError> {
@@ -149,7 +150,7 @@ impl Scene {
             ..Changes::default()
         };
         match ok(self.create(create(&key, self.owner, changes))) {
-            Created::New(head) => Run {
+            Created::New(head, _) => Run {
                 scene: self,
                 key,
                 head,
@@ -245,7 +246,7 @@ impl Run<'_> {
             ..create(&self.key, self.scene.owner, changes)
         };
         match ok(self.scene.create(create)) {
-            Created::New(head) => self.head = head,
+            Created::New(head, _) => self.head = head,
             Created::Exists(head) => panic!("{} does not begin anew: {head:?}", self.key),
         }
     }
@@ -311,6 +312,7 @@ pub(super) fn create(key: &RunKey, owner: Owner, changes: Changes) -> Create {
         after: None,
         owner,
         changes,
+        keys: Vec::new(),
     }
 }
 

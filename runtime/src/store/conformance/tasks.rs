@@ -178,7 +178,7 @@ pub fn attempts_are_told_in_their_order(factory: Factory<'_>) {
         after: Some(1),
         ..super::scene::create(&run.key, scene.owner, changes)
     };
-    assert!(matches!(ok(scene.create(next)), Created::New(_)));
+    assert!(matches!(ok(scene.create(next)), Created::New(..)));
     assert_eq!(ok(scene.store.attempts(&run.key, 1)), all);
     assert_eq!(ok(scene.store.attempts(&run.key, 2)), attempts);
 }

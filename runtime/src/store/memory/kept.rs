@@ -18,6 +18,7 @@ use crate::store::program::{self, ProgramRecord};
 use crate::store::purge::{self, FinishedRun, Keep, Progress, Purge, Remains};
 use crate::store::restore::{self, Restoring};
 use crate::store::rules::{self, Resolved};
+use crate::store::slots::{Committed, Filled, Keys, Stored};
 use crate::store::{Refusal, StoreError};
 
 #[derive(Default)]
@@ -74,7 +75,7 @@ impl Run {
             .filter(|_| generation >= self.head.kept_from)
     }
 
-    fn know_key(&mut self, record: KeyRecord) {
+    pub(super) fn know_key(&mut self, record: KeyRecord) {
         self.arrivals.insert(record.arrival, record.key.clone());
         self.keys.insert(record.key.clone(), record);
     }
@@ -164,7 +165,7 @@ impl Kept {
 
     /// Applies what was resolved; nothing can go wrong any more.
     pub(super) fn apply(&mut self, key: &RunKey, resolved: Resolved, changes: Changes) {
-        let Resolved { head, rows } = resolved;
+        let Resolved { head, rows, .. } = resolved;
         self.place(key, Some(&head));
         let run = self
             .runs
@@ -174,6 +175,9 @@ impl Kept {
         generation.sequence = head.sequence;
         generation.units.extend(changes.units);
         generation.attempts.extend(changes.attempts);
+        if rules::drops_signals(&run.head, &head) {
+            run.queue.retain(|_, row| !rules::is_signal(row));
+        }
         run.head = head;
         for arrival in changes.taken {
             run.queue.remove(&arrival);
@@ -216,6 +220,51 @@ impl Kept {
                 run.blocked = BTreeMap::from([(record.artifact.clone(), record)]);
             }
             None => {}
+        }
+    }
+}
+
+impl Stored for Kept {
+    fn head(&self, run: &RunKey) -> Result<Option<Head>, StoreError> {
+        Ok(Self::head(self, run).cloned())
+    }
+
+    fn known(&self, run: &RunKey, _: &Head, key: &str) -> Result<Option<KeyRecord>, StoreError> {
+        Ok(self
+            .runs
+            .get(run)
+            .and_then(|run| run.keys.get(key))
+            .cloned())
+    }
+
+    fn oldest(&self, run: &RunKey, _: &Head, limit: usize) -> Result<Vec<KeyRecord>, StoreError> {
+        let records = self.runs.get(run).into_iter();
+        let records = records.flat_map(|run| run.keys_after(0));
+        Ok(records.take(limit).cloned().collect())
+    }
+}
+
+impl Kept {
+    /// Applies what the slots of a write do beside what it does to its own run.
+    pub(super) fn apply_filled(&mut self, run: &RunKey, filled: Filled) {
+        self.apply_keys(run, filled.own);
+        for (run, other) in filled.others {
+            self.apply(&run, other.resolved, Changes::default());
+            self.apply_keys(&run, other.keys);
+        }
+    }
+
+    fn apply_keys(&mut self, run: &RunKey, keys: Keys) {
+        if let Some(run) = self.runs.get_mut(run) {
+            for old in &keys.evicted {
+                run.forget_key(old);
+            }
+            for (key, before) in keys.put.into_values() {
+                if let Some(before) = before {
+                    run.forget_key(&before);
+                }
+                run.know_key(key);
+            }
         }
     }
 }
@@ -269,7 +318,7 @@ impl Kept {
         let head = begin.head.clone();
         self.apply(old, *end, migrate.end.changes);
         self.apply(&new, *begin, migrate.begin);
-        Ok(Created::New(head))
+        Ok(Created::New(head, Committed::default()))
     }
 
     pub(super) fn purge(&mut self, purge: &Purge) -> Result<Progress, StoreError> {
@@ -413,4 +462,10 @@ pub(super) fn check_records(resolved: &Resolved, changes: &Changes) -> Result<()
         .rows
         .iter()
         .try_for_each(|row| rules::row_record(row).map(drop))
+}
+
+/// The same of the rows that other runs get.
+pub(super) fn check_filled(filled: &Filled) -> Result<(), StoreError> {
+    let mut others = filled.others.values();
+    others.try_for_each(|other| check_records(&other.resolved, &Changes::default()))
 }

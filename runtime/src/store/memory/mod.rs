@@ -21,9 +21,10 @@ use super::program::ProgramRecord;
 use super::purge::{FinishedRun, Progress, Purge, Remains};
 use super::restore::Restore;
 use super::rules::{self, Creation};
+use super::slots::{self, Committed};
 use super::{Refusal, StoreError};
 use crate::profile::{self, Profile};
-use kept::{Kept, check_records};
+use kept::{Kept, check_filled, check_records};
 
 /// Keeps runs as long as it is not dropped: for tests, and for programs whose runs end with them.
 ///
@@ -141,11 +142,13 @@ impl Store for MemoryStore {
 
     fn create(&self, create: Create, ack: Ack<Created>) {
         self.write(ack, |kept| {
-            let resolved = match rules::create(kept.head(&create.run), &create)? {
+            let mut resolved = match rules::create(kept.head(&create.run), &create)? {
                 Creation::New(resolved) => resolved,
                 Creation::Exists(head) => return Ok(Created::Exists(head)),
             };
+            let filled = slots::fill(&create.run, &mut resolved, &create.changes.slots, kept)?;
             check_records(&resolved, &create.changes)?;
+            check_filled(&filled)?;
             if kept.restoring.contains_key(&create.run) {
                 let run = create.run.clone();
                 return Err(StoreError::Refused(Refusal::Restoring { run }));
@@ -159,18 +162,27 @@ impl Store for MemoryStore {
                 run.queue.retain(|_, row| told(&row.observation).is_none());
                 run.forget_keys();
             }
-            let head = resolved.head.clone();
+            let (head, committed) = (resolved.head.clone(), filled.answer(&resolved));
+            let keys = std::mem::take(&mut resolved.keys);
             kept.apply(&create.run, resolved, create.changes);
-            Ok(Created::New(head))
+            if let Some(run) = kept.runs.get_mut(&create.run) {
+                keys.into_iter().for_each(|key| run.know_key(key));
+            }
+            kept.apply_filled(&create.run, filled);
+            Ok(Created::New(head, committed))
         });
     }
 
-    fn commit(&self, commit: Commit, ack: Ack<()>) {
+    fn commit(&self, commit: Commit, ack: Ack<Committed>) {
         self.write(ack, |kept| {
-            let resolved = rules::commit(kept.head(&commit.run), &commit)?;
+            let mut resolved = rules::commit(kept.head(&commit.run), &commit)?;
+            let filled = slots::fill(&commit.run, &mut resolved, &commit.changes.slots, kept)?;
             check_records(&resolved, &commit.changes)?;
+            check_filled(&filled)?;
+            let committed = filled.answer(&resolved);
             kept.apply(&commit.run, resolved, commit.changes);
-            Ok(())
+            kept.apply_filled(&commit.run, filled);
+            Ok(committed)
         });
     }
 

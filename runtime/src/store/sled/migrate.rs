@@ -5,6 +5,7 @@ use super::resolve::change;
 use super::writer::{Drain, Resolution, Writer};
 use crate::store::contract::Created;
 use crate::store::migrate::{self, Migrate, Migration};
+use crate::store::slots::Committed;
 use crate::store::{Refusal, StoreError};
 
 impl Writer {
@@ -40,11 +41,11 @@ impl Writer {
         Ok(Resolution {
             step,
             record: Some((old.clone(), Some(ended))),
-            also: Some((new, begun.into())),
+            also: vec![(new, begun)],
             attempts,
             owners: 0,
             runs: 1,
-            answer: Created::New(head),
+            answer: Created::New(head, Committed::default()),
         })
     }
 }

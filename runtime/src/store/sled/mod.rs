@@ -95,6 +95,7 @@ use super::migrate::Migrate;
 use super::program::ProgramRecord;
 use super::purge::{FinishedRun, Progress, Purge, Remains};
 use super::restore::Restore;
+use super::slots::Committed;
 use crate::profile::{self, Profile};
 use queue::Line;
 use writer::{Shared, Write};
@@ -342,12 +343,12 @@ impl Store for SledStore {
         self.hand_over(Write::Create(Box::new(create), ack));
     }
 
-    fn commit(&self, commit: Commit, ack: Ack<()>) {
+    fn commit(&self, commit: Commit, ack: Ack<Committed>) {
         self.hand_over(Write::Commit(Box::new(commit), ack));
     }
 
     /// Written within this call, unless somebody is writing: who hands over a batch has nothing else to do.
-    fn commit_all(&self, commits: Vec<(Commit, Ack<()>)>) {
+    fn commit_all(&self, commits: Vec<(Commit, Ack<Committed>)>) {
         let (count, writes) = (commits.len(), commits.into_iter());
         self.line
             .queue

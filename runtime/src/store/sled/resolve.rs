@@ -1,5 +1,7 @@
 //! What each kind of write comes to, against what has been applied or is about to be.
 
+use std::collections::HashMap;
+
 use perennial::RunKey;
 
 use super::effects::Effects;
@@ -14,9 +16,10 @@ use super::writer::{Drain, Resolution, Writer};
 use super::{sends, value};
 use crate::store::blocked::BlockedChange;
 use crate::store::contract::{Changes, Commit, Create, Created, Deliver, Head, Owner};
-use crate::store::inbox::{self, Delivered, Delivery, told};
+use crate::store::inbox::{self, Delivered, Delivery, KeyRecord, told};
 use crate::store::purge::remains;
 use crate::store::rules::{self, Creation, Resolved};
+use crate::store::slots::{self, Committed, Keys, Stored};
 use crate::store::{Refusal, StoreError};
 
 impl Writer {
@@ -58,25 +61,19 @@ impl Writer {
             let run = create.run.clone();
             return Err(StoreError::Refused(Refusal::Restoring { run }));
         }
-        let answer = Created::New(resolved.head.clone());
-        self.stage(
-            drain,
-            &create.run,
-            before,
-            resolved,
-            &create.changes,
-            answer,
-        )
+        let staged = self.stage(drain, &create.run, before, resolved, &create.changes)?;
+        Ok(staged.map(|(head, committed)| Created::New(head, committed)))
     }
 
     pub(super) fn resolve_commit(
         &mut self,
         drain: &Drain,
         commit: &Commit,
-    ) -> Result<Resolution<()>, StoreError> {
+    ) -> Result<Resolution<Committed>, StoreError> {
         let before = self.record(drain, &commit.run)?;
         let resolved = rules::commit(before.as_ref().map(|record| &record.head), commit)?;
-        self.stage(drain, &commit.run, before, resolved, &commit.changes, ())
+        let staged = self.stage(drain, &commit.run, before, resolved, &commit.changes)?;
+        Ok(staged.map(|(_, committed)| committed))
     }
 
     pub(super) fn resolve_deliver(
@@ -94,7 +91,7 @@ impl Writer {
                 && sends::may_have(&head.inbox)
             {
                 known = sends::known(&effects, run, &key.key)?;
-                oldest = sends::oldest(&effects, run)?;
+                oldest = sends::oldest(&effects, run, inbox::MOST_EVICTED)?;
             }
             let (resolved, delivered, key, evicted) =
                 match inbox::deliver(head, known.as_ref(), &oldest, deliver)? {
@@ -135,10 +132,12 @@ impl Writer {
         let before = self.record(drain, run)?;
         let head = rules::claim(run, before.as_ref().map(|record| &record.head), owner)?;
         let resolved = Resolved {
-            head: head.clone(),
+            head,
             rows: Vec::new(),
+            keys: Vec::new(),
         };
-        self.stage(drain, run, before, resolved, &Changes::default(), head)
+        let staged = self.stage(drain, run, before, resolved, &Changes::default())?;
+        Ok(staged.map(|(head, _)| head))
     }
 
     pub(super) fn resolve_enroll(
@@ -162,32 +161,108 @@ impl Writer {
         })
     }
 
-    /// Turns what was resolved into effects.
-    fn stage<T>(
-        &self,
+    /// Fills slots in, and turns what was resolved into effects. Gives the run's head and what was put into queues.
+    fn stage(
+        &mut self,
         drain: &Drain,
         run: &RunKey,
         before: Option<RunRecord>,
-        resolved: Resolved,
+        mut resolved: Resolved,
         changes: &Changes,
-        answer: T,
-    ) -> Result<Resolution<T>, StoreError> {
+    ) -> Result<Resolution<(Head, Committed)>, StoreError> {
         let runs = i64::from(before.is_none());
-        let (step, (record, attempts)) = self.shared.overlay.read(|view| {
+        let inbox = before.as_ref().map(|record| &record.head.inbox);
+        let had_keys = inbox.is_some_and(sends::may_have);
+        let mut others = HashMap::new();
+        for other in slots::targets(run, &changes.slots) {
+            let record = self.record(drain, &other);
+            others.insert(other, record);
+        }
+        self.shared.overlay.read(|view| {
             let mut effects = Effects::new(view, &drain.changed, drain.commit, drain.next_chunk);
+            let stored = Targets {
+                effects: &effects,
+                others: &others,
+            };
+            let filled = slots::fill(run, &mut resolved, &changes.slots, &stored)?;
+            let answer = (resolved.head.clone(), filled.answer(&resolved));
             self.change_runs(&mut effects, runs);
-            let left = change(&mut effects, drain, run, before, resolved, changes)?;
-            Ok((effects.finish(), left))
-        })?;
-        Ok(Resolution {
-            step,
-            record: Some((run.clone(), Some(record))),
-            also: None,
-            attempts,
-            owners: 0,
-            runs,
-            answer,
+            for send in &resolved.keys {
+                // A generation before may have left one of the same key.
+                let known = match had_keys {
+                    true => sends::known(&effects, run, &send.key)?,
+                    false => None,
+                };
+                sends::put(&mut effects, run, send, known.as_ref());
+            }
+            let (record, attempts) = change(&mut effects, drain, run, before, resolved, changes)?;
+            change_keys(&mut effects, run, &filled.own);
+            let mut also = Vec::with_capacity(filled.others.len());
+            for (run, other) in filled.others {
+                let before = others.remove(&run).transpose()?.flatten();
+                let nothing = Changes::default();
+                let (record, _) =
+                    change(&mut effects, drain, &run, before, other.resolved, &nothing)?;
+                change_keys(&mut effects, &run, &other.keys);
+                also.push((run, record));
+            }
+            Ok(Resolution {
+                step: effects.finish(),
+                record: Some((run.clone(), Some(record))),
+                also,
+                attempts,
+                owners: 0,
+                runs,
+                answer,
+            })
         })
+    }
+}
+
+/// The runs that a write tells something, as the writes before it leave them.
+struct Targets<'a> {
+    effects: &'a Effects<'a>,
+    others: &'a HashMap<RunKey, Result<Option<RunRecord>, StoreError>>,
+}
+
+impl Stored for Targets<'_> {
+    fn head(&self, run: &RunKey) -> Result<Option<Head>, StoreError> {
+        match self.others.get(run) {
+            Some(Ok(record)) => Ok(record.as_ref().map(|record| record.head.clone())),
+            Some(Err(error)) => Err(error.clone()),
+            None => Ok(None),
+        }
+    }
+
+    fn known(&self, run: &RunKey, head: &Head, key: &str) -> Result<Option<KeyRecord>, StoreError> {
+        if sends::may_have(&head.inbox) {
+            sends::known(self.effects, run, key)
+        } else {
+            Ok(None)
+        }
+    }
+
+    fn oldest(
+        &self,
+        run: &RunKey,
+        head: &Head,
+        limit: usize,
+    ) -> Result<Vec<KeyRecord>, StoreError> {
+        if sends::may_have(&head.inbox) {
+            sends::oldest(self.effects, run, limit)
+        } else {
+            Ok(Vec::new())
+        }
+    }
+}
+
+/// The effects on the keys that a run knows.
+fn change_keys(effects: &mut Effects<'_>, run: &RunKey, changed: &Keys) {
+    for send in &changed.evicted {
+        sends::remove(effects, run, send);
+    }
+    for (send, before) in changed.put.values() {
+        sends::put(effects, run, send, before.as_ref());
     }
 }
 
@@ -203,7 +278,7 @@ pub(super) fn change(
 ) -> Result<(RunRecord, u32), StoreError> {
     let work_before = before.as_ref().and_then(RunRecord::work);
     let head_before = before.as_ref().map(|record| record.head.clone());
-    let Resolved { head, rows } = resolved;
+    let Resolved { head, rows, .. } = resolved;
     let generation = head.generation;
     let mut record = match before {
         Some(record) => record.with_head(head),
@@ -227,6 +302,12 @@ pub(super) fn change(
         effects.put(key, UNIT_VALUE_VERSION, &rules::unit_record(unit)?);
     }
     record.take_rows(effects, run, &changes.taken)?;
+    if head_before
+        .as_ref()
+        .is_some_and(|old| rules::drops_signals(old, &record.head))
+    {
+        record.take_rows_if(effects, run, rules::is_signal)?;
+    }
     for row in &rows {
         record.put_row(effects, run, row.arrival, rules::row_record(row)?)?;
     }

@@ -13,7 +13,7 @@ use super::problem::damaged;
 use super::records::{SEND_VERSION, read_send, read_send_order, send_content, send_order_content};
 use super::{read, value};
 use crate::store::StoreError;
-use crate::store::inbox::{self, Inbox, KeyRecord};
+use crate::store::inbox::{Inbox, KeyRecord};
 
 pub(super) fn place(run: &RunKey) -> impl Fn() -> String {
     move || format!("the record of an idempotency key of run {run}")
@@ -49,8 +49,12 @@ fn read_if(
 }
 
 /// The sends with the smallest arrival numbers, those among them that an earlier run of that id has left.
-pub(super) fn oldest(effects: &Effects<'_>, run: &RunKey) -> Result<Vec<KeyRecord>, StoreError> {
-    let entries = effects.keys(&keys::all(keys::SEND_ORDER, run), inbox::MOST_EVICTED)?;
+pub(super) fn oldest(
+    effects: &Effects<'_>,
+    run: &RunKey,
+    limit: usize,
+) -> Result<Vec<KeyRecord>, StoreError> {
+    let entries = effects.keys(&keys::all(keys::SEND_ORDER, run), limit)?;
     let mut found = Vec::with_capacity(entries.len());
     for entry in entries {
         let arrival = keys::last_number(&entry).unwrap_or_default();

@@ -28,6 +28,7 @@ use crate::store::migrate::Migrate;
 use crate::store::program::ProgramRecord;
 use crate::store::purge::{self, Purge};
 use crate::store::restore::Restore;
+use crate::store::slots::Committed;
 use perennial::RunKey;
 
 /// A drain of the store's thread takes at most so many writes.
@@ -38,7 +39,7 @@ const MAX_BYTES: usize = 1 << 20;
 /// What is handed to the writer.
 pub(super) enum Write {
     Create(Box<Create>, Ack<Created>),
-    Commit(Box<Commit>, Ack<()>),
+    Commit(Box<Commit>, Ack<Committed>),
     Deliver(Box<Deliver>, Ack<Delivered>),
     Claim(RunKey, Owner, Ack<Head>),
     Migrate(Box<Migrate>, Ack<Created>),
@@ -56,10 +57,10 @@ impl Write {
     pub(super) fn refuse(self, error: StoreError) {
         acks::deliver(match self {
             Self::Create(_, ack) | Self::Migrate(_, ack) => acks::answer(ack, Err(error)),
-            Self::Commit(_, ack)
-            | Self::Program(_, ack)
-            | Self::Tamper(_, _, ack)
-            | Self::Close(ack) => acks::answer(ack, Err(error)),
+            Self::Commit(_, ack) => acks::answer(ack, Err(error)),
+            Self::Program(_, ack) | Self::Tamper(_, _, ack) | Self::Close(ack) => {
+                acks::answer(ack, Err(error))
+            }
             Self::Deliver(_, ack) => acks::answer(ack, Err(error)),
             Self::Claim(_, _, ack) => acks::answer(ack, Err(error)),
             Self::Enroll(ack) => acks::answer(ack, Err(error)),
@@ -280,8 +281,8 @@ impl Writer {
                     Some((run, None)) => self.cache.forget(&run),
                     None => {}
                 }
-                if let Some((run, record)) = also {
-                    self.cache.put(run, *record);
+                for (run, record) in also {
+                    self.cache.put(run, record);
                 }
                 Ok(answer)
             }
@@ -433,8 +434,8 @@ pub(super) struct Resolution<T> {
     pub(super) step: Step,
     /// The record of the run as it leaves it; of one that is gone `None`.
     pub(super) record: Option<(RunKey, Option<RunRecord>)>,
-    /// The record of another run that it makes.
-    pub(super) also: Option<(RunKey, Box<RunRecord>)>,
+    /// The records of other runs as it leaves them.
+    pub(super) also: Vec<(RunKey, RunRecord)>,
     /// How many attempts it records.
     pub(super) attempts: u32,
     /// How many owners it makes.
@@ -445,12 +446,25 @@ pub(super) struct Resolution<T> {
 }
 
 impl<T> Resolution<T> {
+    /// The same with another answer.
+    pub(super) fn map<U>(self, answer: impl FnOnce(T) -> U) -> Resolution<U> {
+        Resolution {
+            step: self.step,
+            record: self.record,
+            also: self.also,
+            attempts: self.attempts,
+            owners: self.owners,
+            runs: self.runs,
+            answer: answer(self.answer),
+        }
+    }
+
     /// Nothing is written.
     pub(super) fn nothing(answer: T) -> Self {
         Self {
             step: Step::default(),
             record: None,
-            also: None,
+            also: Vec::new(),
             attempts: 0,
             owners: 0,
             runs: 0,

@@ -1,0 +1,41 @@
+//! *Between runs*.
+
+use perennial::prelude::*;
+use serde::{Deserialize, Serialize};
+
+// ANCHOR: names
+pub const RESERVE: Message<Reserve> = Message::new("reserve");
+pub const RESERVED: Message<bool> = Message::new("reserved");
+
+#[derive(Clone, Serialize, Deserialize)]
+pub struct Reserve {
+    pub order: RunId,
+    pub seats: u32,
+}
+// ANCHOR_END: names
+
+// ANCHOR: order
+#[workflow]
+pub async fn order(cx: &Cx, hall: RunId, seats: u32) -> Result<bool, Error> {
+    let order = cx.run_id();
+    cx.send(&hall, RESERVE, &Reserve { order, seats }).await?;
+    let answer = cx.receive(RESERVED).timeout(minutes(10)).await?;
+    Ok(answer.unwrap_or(false))
+}
+// ANCHOR_END: order
+
+// ANCHOR: hall
+#[workflow]
+pub async fn hall(cx: &Cx, mut free: u32) -> Result<u32, Error> {
+    while let Some(wish) = cx.receive(RESERVE).timeout(days(30)).await? {
+        let reserved = wish.seats <= free;
+        match cx.send(&wish.order, RESERVED, &reserved).await {
+            Ok(_) if reserved => free -= wish.seats,
+            // It has given up meanwhile, and the seats stay free.
+            Ok(_) | Err(SendFailure::RunFinished { .. }) => {}
+            Err(failure) => return Err(failure.into()),
+        }
+    }
+    Ok(free)
+}
+// ANCHOR_END: hall

@@ -1,0 +1,158 @@
+//! One process: a shard, its mailbox, and the alarms that a thread would wait for.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::mpsc::Receiver;
+use std::time::Duration;
+
+use perennial::{RunKey, Timestamp, WorkflowDefinition};
+
+use super::faulty::{Fate, FaultyStore};
+use super::plan::follow;
+use super::world::Time;
+use crate::artifact::Artifact;
+use crate::builder::KEEP_IDS;
+use crate::engine::shard::Shard;
+use crate::engine::timers::TimerMessage;
+use crate::engine::{Assembled, Message, Parts, Settings, Shared, assemble, wake_all};
+use crate::registry::Registry;
+use crate::store::{DueTimer, Store};
+
+/// An alarm: when it rings on the clock that only goes on, and for what.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Alarm {
+    rings: u64,
+    deadline: Timestamp,
+    run: RunKey,
+    /// `None`: a timer of a workflow.
+    operation: Option<u64>,
+}
+
+pub(super) struct Process {
+    pub(super) shared: Arc<Shared>,
+    store: FaultyStore,
+    shard: Shard,
+    mailbox: Receiver<Message>,
+    timers: Receiver<TimerMessage>,
+    alarms: BTreeSet<Alarm>,
+    time: Time,
+}
+
+impl Process {
+    pub(super) fn open(
+        store: FaultyStore,
+        time: Time,
+        warm: bool,
+        tokio: &tokio::runtime::Handle,
+    ) -> Result<Self, String> {
+        let mut registry = Registry::default();
+        registry.add_workflow(WorkflowDefinition::of::<follow>());
+        let parts = Parts {
+            store: Arc::new(store.clone()),
+            artifact: Artifact {
+                name: Some("story".into()),
+                build: Some("story".into()),
+            },
+            registry,
+            clock: Arc::new(time.clone()),
+            settings: Settings {
+                shards: 1,
+                activities: 1,
+                warm_memory: if warm { 1 << 20 } else { 0 },
+                slow_poll: Duration::from_secs(60),
+                retention: None,
+                keep_ids: KEEP_IDS,
+            },
+            tokio: tokio.clone(),
+        };
+        let text = |error: crate::store::StoreError| format!("a process could not begin: {error}");
+        let Assembled {
+            shared,
+            mailboxes,
+            timers,
+        } = assemble(parts).map_err(text)?;
+        let mailbox = mailboxes.into_iter().next().ok_or("there is no mailbox")?;
+        let mut process = Self {
+            shard: Shard::new(Arc::clone(&shared), 0),
+            shared,
+            mailbox,
+            timers,
+            alarms: BTreeSet::new(),
+            time,
+            store,
+        };
+        for DueTimer { deadline, run, .. } in process.store.due(None, 10_000).map_err(text)? {
+            process.set(run, deadline, None);
+        }
+        wake_all(&process.shared).map_err(text)?;
+        Ok(process)
+    }
+
+    fn set(&mut self, run: RunKey, deadline: Timestamp, operation: Option<u64>) {
+        let wait = deadline.as_millis().saturating_sub(self.time.wall());
+        self.alarms.insert(Alarm {
+            rings: self.time.passed() + wait,
+            deadline,
+            run,
+            operation,
+        });
+    }
+
+    /// The shard reads a message and hands over what that led to. Says whether there was one.
+    pub(super) fn read(&mut self) -> bool {
+        let Ok(message) = self.mailbox.try_recv() else {
+            return false;
+        };
+        self.shard.turn(Some(message));
+        self.shard.turn(None);
+        while let Ok(message) = self.timers.try_recv() {
+            match message {
+                TimerMessage::Timer { timer, .. } => self.set(timer.run, timer.deadline, None),
+                TimerMessage::Retry { run, operation, at } => self.set(run, at, Some(operation)),
+                _ => {}
+            }
+        }
+        true
+    }
+
+    /// What is due by now is told.
+    pub(super) fn ring(&mut self) {
+        while let Some(alarm) = self.alarms.pop_first() {
+            if alarm.rings > self.time.passed() {
+                self.alarms.insert(alarm);
+                return;
+            }
+            let Alarm {
+                deadline,
+                run,
+                operation,
+                ..
+            } = alarm;
+            let message = match operation {
+                None => Message::Due {
+                    run: run.clone(),
+                    deadline,
+                },
+                Some(operation) => Message::Retry {
+                    run: run.clone(),
+                    operation,
+                },
+            };
+            self.shared.tell(&run, message);
+        }
+    }
+
+    /// When the next alarm rings.
+    pub(super) fn next_alarm(&self) -> Option<u64> {
+        self.alarms.first().map(|alarm| alarm.rings)
+    }
+
+    pub(super) fn write(&self, fate: Fate) -> bool {
+        self.store.go_on(fate)
+    }
+
+    /// Whether nothing goes on in it any more.
+    pub(super) fn has_failed(&self) -> bool {
+        self.shard.failed.is_some()
+    }
+}

@@ -1,0 +1,387 @@
+//! Slots: what a commit fills in, since only it knows the result (S3). What a run decides about other runs and what
+//! comes of it stand in one write, so that a crash leaves both or neither.
+//!
+//! | a slot | touches | comes to |
+//! |---|---|---|
+//! | [`SlotEffect::Known`] | nothing | what the owner has found out |
+//! | [`SlotEffect::Send`] | the queue of a run of the same namespace, and the keys that it knows | [`SlotResult::Sent`] or [`SlotResult::NotSent`] |
+//!
+//! What it comes to is a row of the run's own queue, unless the run has ended with the same write. The write does not
+//! fail because of it. Slots are filled in their order, each against what the earlier ones leave behind.
+
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, HashMap, VecDeque};
+
+use perennial::history::{Channel, Observation, SlotResult};
+use perennial::{Receipt, RunEnd, RunId, RunKey, SendFailure, Timestamp};
+
+use super::contract::{Deliver, Head, Queued, Status};
+use super::inbox::{self, Delivery, KeyRecord, MOST_EVICTED, SendKey, told};
+use super::rules::{self, Resolved};
+use super::{Refusal, StoreError};
+
+/// The longest text about a run that cannot be read, in bytes.
+const MAX_PROBLEM: usize = 1 << 10;
+
+/// A decision whose result its commit fills in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Slot {
+    /// The operation's number, which the result is for.
+    pub operation: u64,
+    /// When it was decided, by the owner's clock.
+    pub at: Timestamp,
+    /// What it does.
+    pub effect: SlotEffect,
+}
+
+/// What a slot does.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum SlotEffect {
+    /// Puts a message or a signal into the queue of a run. A message gets an idempotency key, see [`slot_key`].
+    Send {
+        /// To which run, in the namespace of the one that sends (M52). It may be that one itself (M50).
+        run: RunId,
+        /// What it is told. Its number and key are the store's to fill in.
+        observation: Observation,
+    },
+    /// Nothing: the owner has found out what comes of it, and that is this.
+    Known(SlotResult),
+}
+
+/// What a write has put into queues.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Committed {
+    /// The rows that the run's own queue got: those of [`Changes::enqueue`](super::Changes::enqueue), what its slots
+    /// came to, and what it has sent to itself.
+    pub rows: Vec<Queued>,
+    /// The rows that other runs got.
+    pub told: Vec<Arrival>,
+}
+
+/// A row that a write has put into the queue of another run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Arrival {
+    /// That run.
+    pub run: RunKey,
+    /// The row.
+    pub row: Queued,
+    /// The run waits for it: it has to be woken.
+    pub wakes: bool,
+}
+
+/// The idempotency key of what a run has sent, in the run to which it was sent. It is the same however often the
+/// operation is committed, so that a sender that was put back to an older state, as from a backup, does not send it a
+/// second time (M48); and another one in each generation, since a run that was purged may begin anew with the same
+/// numbers.
+///
+/// `created`: when the sender's generation was made ([`Head::created`]).
+#[must_use]
+pub fn slot_key(sender: &RunId, created: Timestamp, operation: u64) -> String {
+    format!("{sender}~{operation}@{}", created.as_millis())
+}
+
+/// What the slots of a write change, beside the run's own head and rows.
+#[derive(Debug, Default)]
+pub(super) struct Filled {
+    /// The keys that the run itself gets.
+    pub(super) own: Keys,
+    pub(super) others: BTreeMap<RunKey, Other>,
+    arrivals: Vec<Arrival>,
+}
+
+/// What a write changes in another run.
+#[derive(Debug)]
+pub(super) struct Other {
+    pub(super) resolved: Resolved,
+    pub(super) keys: Keys,
+}
+
+/// What a write changes in the keys that a run knows.
+#[derive(Debug, Default)]
+pub(super) struct Keys {
+    /// New ones, by the key, with what is there under it, left by an earlier run of that id.
+    pub(super) put: BTreeMap<String, (KeyRecord, Option<KeyRecord>)>,
+    /// Those whose places they take.
+    pub(super) evicted: Vec<KeyRecord>,
+    /// The oldest that are left, as many as the write may come to need; `None`: they were not read.
+    oldest: Option<VecDeque<KeyRecord>>,
+}
+
+/// What is stored, as the writes before this one leave it.
+pub(super) trait Stored {
+    fn head(&self, run: &RunKey) -> Result<Option<Head>, StoreError>;
+    /// The record of a key of the run whose head is `head`.
+    fn known(&self, run: &RunKey, head: &Head, key: &str) -> Result<Option<KeyRecord>, StoreError>;
+    /// So many records with the smallest arrival numbers.
+    fn oldest(&self, run: &RunKey, head: &Head, limit: usize)
+    -> Result<Vec<KeyRecord>, StoreError>;
+}
+
+impl Filled {
+    /// The answer to the write.
+    pub(super) fn answer(&self, own: &Resolved) -> Committed {
+        Committed {
+            rows: own.rows.clone(),
+            told: self.arrivals.clone(),
+        }
+    }
+}
+
+/// Fills the slots of a write in, of which `own` is what it has come to so far.
+pub(super) fn fill(
+    run: &RunKey,
+    own: &mut Resolved,
+    slots: &[Slot],
+    stored: &impl Stored,
+) -> Result<Filled, StoreError> {
+    let mut filled = Filled::default();
+    let mut sends: HashMap<&RunId, usize> = HashMap::new();
+    for slot in slots {
+        if let SlotEffect::Send { run: to, .. } = &slot.effect {
+            *sends.entry(to).or_default() += 1;
+        }
+    }
+    for slot in slots {
+        let result = match &slot.effect {
+            SlotEffect::Send {
+                run: to,
+                observation,
+            } => {
+                let outgoing = Outgoing {
+                    to: RunKey::new(run.namespace.clone(), to.clone()),
+                    observation,
+                    key: slot_key(&run.id, own.head.created, slot.operation),
+                    at: slot.at,
+                    sends: sends.get(to).copied().unwrap_or(1),
+                };
+                filled.send(run, own, outgoing, stored)?
+            }
+            SlotEffect::Known(result) => result.clone(),
+        };
+        // Nobody can be told what an ended run has sent (S11).
+        if own.head.status.is_finished() {
+            continue;
+        }
+        own.head.stamp = own.head.stamp.max(slot.at);
+        let operation = slot.operation;
+        let row = rules::enqueue(
+            &mut own.head,
+            &Observation::SlotFilled { operation, result },
+        );
+        own.rows.push(row);
+    }
+    filled
+        .others
+        .retain(|_, other| !other.resolved.rows.is_empty());
+    Ok(filled)
+}
+
+/// A message or a signal on its way to another run.
+struct Outgoing<'a> {
+    to: RunKey,
+    observation: &'a Observation,
+    key: String,
+    at: Timestamp,
+    /// How many the write sends to that run.
+    sends: usize,
+}
+
+impl Filled {
+    fn send(
+        &mut self,
+        run: &RunKey,
+        own: &mut Resolved,
+        outgoing: Outgoing<'_>,
+        stored: &impl Stored,
+    ) -> Result<SlotResult, StoreError> {
+        let to = outgoing.to.clone();
+        let is_own = to == *run;
+        let (head, rows, keys) = if is_own {
+            (&mut own.head, &mut own.rows, &mut self.own)
+        } else {
+            let other = match self.others.entry(to.clone()) {
+                Entry::Occupied(other) => other.into_mut(),
+                Entry::Vacant(place) => match stored.head(&to) {
+                    Ok(Some(head)) => place.insert(Other {
+                        resolved: Resolved {
+                            head,
+                            rows: Vec::new(),
+                            keys: Vec::new(),
+                        },
+                        keys: Keys::default(),
+                    }),
+                    Ok(None) => {
+                        return Ok(SlotResult::NotSent(SendFailure::RunNotFound { run: to.id }));
+                    }
+                    Err(error) => return unreadable(to.id, error),
+                },
+            };
+            (
+                &mut other.resolved.head,
+                &mut other.resolved.rows,
+                &mut other.keys,
+            )
+        };
+        match keys.deliver(stored, head, outgoing) {
+            Ok(Delivery::Known(delivered)) => Ok(SlotResult::Sent(Receipt {
+                number: delivered.arrival,
+                at: delivered.at,
+                duplicate: true,
+            })),
+            Ok(Delivery::New {
+                resolved,
+                delivered,
+                ..
+            }) => {
+                *head = resolved.head;
+                if !is_own {
+                    let arrivals = resolved.rows.iter().map(|row| Arrival {
+                        run: to.clone(),
+                        row: row.clone(),
+                        wakes: delivered.wakes,
+                    });
+                    self.arrivals.extend(arrivals);
+                }
+                rows.extend(resolved.rows);
+                Ok(SlotResult::Sent(Receipt {
+                    number: delivered.arrival,
+                    at: delivered.at,
+                    duplicate: false,
+                }))
+            }
+            Err(StoreError::Refused(refusal)) => not_sent(&to, head, refusal),
+            Err(error) => unreadable(to.id, error),
+        }
+    }
+}
+
+impl Keys {
+    /// Delivers it to the run whose head is `head`, and notes what that does to its keys.
+    fn deliver(
+        &mut self,
+        stored: &impl Stored,
+        head: &Head,
+        outgoing: Outgoing<'_>,
+    ) -> Result<Delivery, StoreError> {
+        let Outgoing {
+            to: run,
+            observation,
+            key,
+            at,
+            sends,
+        } = outgoing;
+        let mut observation = observation.clone();
+        let (mut known, mut send_key) = (None, None);
+        // A signal is for the moment: there is nothing to be known again.
+        if let Observation::MessageArrived(message) = &mut observation {
+            let digest = inbox::send_digest(Channel::Message, &message.name, &message.payload);
+            message.key = Some(key.clone());
+            known = match self.put.get(&key) {
+                Some((put, _)) => Some(put.clone()),
+                None => stored.known(&run, head, &key)?,
+            };
+            if self.oldest.is_none() {
+                let oldest = stored.oldest(&run, head, MOST_EVICTED.saturating_mul(sends))?;
+                self.oldest = Some(oldest.into());
+            }
+            // That it was not sent is known by what stands here: it is never too old.
+            let forgotten = head.inbox.keys_until.as_millis();
+            let first = at.max(Timestamp::from_millis(forgotten.saturating_add(1)));
+            send_key = Some(SendKey {
+                key,
+                at: first,
+                digest,
+            });
+        }
+        let deliver = Deliver {
+            run,
+            observation,
+            at,
+            tasks: Vec::new(),
+            key: send_key,
+        };
+        let oldest: &[KeyRecord] = match &mut self.oldest {
+            Some(oldest) => oldest.make_contiguous(),
+            None => &[],
+        };
+        let oldest = &oldest[..oldest.len().min(MOST_EVICTED)];
+        let mut delivery = inbox::deliver(Some(head), known.as_ref(), oldest, &deliver)?;
+        if let Delivery::New { key, evicted, .. } = &mut delivery {
+            if let Some(oldest) = &mut self.oldest {
+                let gone = |old: &KeyRecord| evicted.iter().any(|gone| gone.arrival == old.arrival);
+                // Those that go are among the first; one of the key itself is written over.
+                let first: Vec<_> = oldest.drain(..oldest.len().min(MOST_EVICTED)).collect();
+                first
+                    .into_iter()
+                    .rev()
+                    .filter(|old| !gone(old))
+                    .for_each(|old| oldest.push_front(old));
+            }
+            self.evicted.append(evicted);
+            if let Some(key) = key.take() {
+                self.put.insert(key.key.clone(), (key, known));
+            }
+        }
+        Ok(delivery)
+    }
+}
+
+fn not_sent(run: &RunKey, head: &Head, refusal: Refusal) -> Result<SlotResult, StoreError> {
+    let run = run.id.clone();
+    let failure = match refusal {
+        Refusal::Finished { .. } => SendFailure::RunFinished {
+            run,
+            end: match (&head.migrated_to, head.status) {
+                (Some(to), _) => RunEnd::Migrated { to: to.clone() },
+                (None, Status::Failed) => RunEnd::Failed,
+                (None, _) => RunEnd::Completed,
+            },
+            finished: head.finished.unwrap_or_default(),
+        },
+        Refusal::InboxFull { limit, .. } => SendFailure::InboxFull { run, limit },
+        Refusal::KeyConflict(_) => SendFailure::Conflict { run },
+        other => return Err(StoreError::Refused(other)),
+    };
+    Ok(SlotResult::NotSent(failure))
+}
+
+/// What is stored of one run must not stop another.
+fn unreadable(run: RunId, error: StoreError) -> Result<SlotResult, StoreError> {
+    match error {
+        StoreError::Damaged { place, problem } => {
+            let mut problem = format!("{place}: {problem}");
+            problem.truncate(problem.floor_char_boundary(MAX_PROBLEM));
+            let failure = SendFailure::Unreadable { run, problem };
+            Ok(SlotResult::NotSent(failure))
+        }
+        error => Err(error),
+    }
+}
+
+/// The runs that slots may touch, of a run's own namespace, but for the run itself.
+pub(super) fn targets(run: &RunKey, slots: &[Slot]) -> Vec<RunKey> {
+    let mut targets: Vec<RunKey> = slots
+        .iter()
+        .filter_map(|slot| match &slot.effect {
+            SlotEffect::Send { run: to, .. } => {
+                Some(RunKey::new(run.namespace.clone(), to.clone()))
+            }
+            SlotEffect::Known(_) => None,
+        })
+        .filter(|to| to != run)
+        .collect();
+    targets.sort_unstable();
+    targets.dedup();
+    targets
+}
+
+/// Whether a row says what a slot came to.
+pub(crate) fn is_filled(row: &Queued) -> bool {
+    matches!(row.observation, Observation::SlotFilled { .. })
+}
+
+/// Whether a row is something that the run was told.
+pub(crate) fn is_told(row: &Queued) -> bool {
+    told(&row.observation).is_some()
+}
