@@ -289,6 +289,36 @@ impl FromStr for OperationId {
     }
 }
 
+impl TryFrom<&str> for OperationId {
+    type Error = InvalidId;
+
+    fn try_from(text: &str) -> Result<Self, InvalidId> {
+        text.parse()
+    }
+}
+
+impl TryFrom<String> for OperationId {
+    type Error = InvalidId;
+
+    fn try_from(text: String) -> Result<Self, InvalidId> {
+        text.parse()
+    }
+}
+
+impl TryFrom<&String> for OperationId {
+    type Error = InvalidId;
+
+    fn try_from(text: &String) -> Result<Self, InvalidId> {
+        text.parse()
+    }
+}
+
+impl From<&OperationId> for OperationId {
+    fn from(id: &OperationId) -> Self {
+        id.clone()
+    }
+}
+
 /// As its text.
 impl Serialize for OperationId {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

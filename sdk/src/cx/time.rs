@@ -108,6 +108,10 @@ impl Sleep {
         };
         (length > MAX_SLEEP).then_some(SleepError::TooLong { length })
     }
+
+    pub(crate) fn handle(&self) -> &Handle {
+        &self.handle
+    }
 }
 
 impl Future for Sleep {

@@ -89,6 +89,13 @@ impl Handle {
         self.core.refuse_stub()
     }
 
+    /// The offer is waited for until the timer fires: see [`Core::limit_offer`].
+    pub(crate) fn limit_offer(&self, timer: &Self) {
+        if let (Some(offer), Some(timer)) = (self.number, timer.number) {
+            self.core.limit_offer(offer, timer);
+        }
+    }
+
     /// See [`Core::reference`].
     pub(crate) fn reference(&self) -> OperationId {
         self.core.reference(self.number)

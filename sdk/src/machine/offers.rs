@@ -13,7 +13,7 @@
 use std::panic::Location;
 
 use super::core::Core;
-use super::state::{Kind, State};
+use super::state::{Kind, Operation, State};
 use super::step::Offered;
 use crate::OperationId;
 use crate::history::{CallSite, Decision};
@@ -85,6 +85,22 @@ impl Core {
         }
         state.made.offers.push(Offered::Opened { operation, name });
         Some(state.open(Kind::Stub(name)))
+    }
+
+    /// The offer is waited for no longer than until the timer fires. That is nothing that is recorded: it follows from
+    /// what is. Whoever keeps offers has to know it, so that nobody fulfils one whose time is over.
+    pub(super) fn limit_offer(&self, offer: u64, timer: u64) {
+        let state = &mut *self.state.borrow_mut();
+        if let Some(Operation {
+            kind: Kind::Timer(deadline),
+            ..
+        }) = state.operations.get(&timer)
+        {
+            state.made.offers.push(Offered::Limited {
+                operation: offer,
+                deadline: *deadline,
+            });
+        }
     }
 
     /// What a stub was fulfilled with is not of its type, because of `problem`. Gives back what the history has

@@ -42,6 +42,13 @@ pub enum Offered {
         /// The stub's name.
         name: &'static str,
     },
+    /// It is waited for until then, and no longer.
+    Limited {
+        /// The operation's number.
+        operation: u64,
+        /// When its timer fires.
+        deadline: Timestamp,
+    },
     /// Nobody waits for it any more.
     Closed {
         /// The operation's number.

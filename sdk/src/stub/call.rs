@@ -201,6 +201,7 @@ impl<T> StubFuture<T> {
         let limit = Sleep::after(self.operation.handle.another(), duration);
         StubTimeout {
             waits: Some((self, limit)),
+            limited: false,
         }
     }
 }
@@ -304,20 +305,28 @@ impl<T> fmt::Debug for Offer<T> {
 pub struct StubTimeout<T> {
     /// `None` once it has its result.
     waits: Option<(StubFuture<T>, Sleep)>,
+    /// Whether the offer is known to have that limit.
+    limited: bool,
 }
 
 impl<T> Future for StubTimeout<T> {
     type Output = Result<Option<T>, StubError>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let Some((stub, limit)) = &mut self.waits else {
+        let Self { waits, limited } = &mut *self;
+        let Some((stub, limit)) = waits else {
             panic!("a stub with a time limit was awaited again after it had given its result");
         };
-        let result = match Pin::new(stub).poll(context) {
+        let result = match Pin::new(&mut *stub).poll(context) {
             Poll::Ready(result) => result.map(Some),
-            Poll::Pending => match Pin::new(limit).poll(context) {
+            Poll::Pending => match Pin::new(&mut *limit).poll(context) {
                 Poll::Ready(result) => result.map(|()| None).map_err(Into::into),
-                Poll::Pending => return Poll::Pending,
+                Poll::Pending => {
+                    if !std::mem::replace(limited, true) {
+                        stub.operation.handle.limit_offer(limit.handle());
+                    }
+                    return Poll::Pending;
+                }
             },
         };
         // What has lost is dropped now, which is a decision (S12).

@@ -6,9 +6,10 @@ mod mailbox;
 pub use call::{Offer, StubCall, StubError, StubFuture, StubTimeout};
 pub use mailbox::{Mailbox, NextMail};
 
-use std::any::type_name;
+use std::any::{TypeId, type_name};
 
 use crate::types::Schemas;
+use crate::value::{DecodeError, Value};
 use crate::{Cx, Data, DataType};
 
 /// A function with `#[stub]`. Implemented by the attribute.
@@ -28,15 +29,19 @@ pub trait Stub: 'static {
 }
 
 /// A stub without its types: its name, and what is known of its data.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct StubDefinition {
+    /// Which function it is, whatever its name.
+    pub id: TypeId,
     /// The name under which histories know it.
     pub name: &'static str,
     /// Of what whoever fulfils it is told.
     pub input: DataType,
     /// Of what it is fulfilled with.
     pub result: DataType,
+    /// Whether a value is of that type.
+    pub accepts: fn(&Value) -> Result<(), DecodeError>,
 }
 
 impl StubDefinition {
@@ -46,6 +51,8 @@ impl StubDefinition {
         let Schemas { input, result, .. } = S::schemas();
         let of = |name, schema| DataType { name, schema };
         Self {
+            id: TypeId::of::<S>(),
+            accepts: |value| S::Output::from_value(value).map(drop),
             name: S::NAME,
             input: of(type_name::<S::Input>(), input),
             result: of(type_name::<S::Output>(), result),

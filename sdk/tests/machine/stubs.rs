@@ -348,3 +348,34 @@ fn code_that_goes_on_after_a_difference_gets_a_reference_that_names_nothing() {
     };
     assert_eq!(error.asked.unwrap().what, "stub second-look");
 }
+
+/// Whoever keeps offers learns of it, so that nobody fulfils one whose time is over.
+#[test]
+fn rw47_4_a_time_limit_is_known_with_the_offer_or_from_the_wait_on() {
+    fn limited(story: &Story) -> Offered {
+        let timers = story.machine().timers();
+        Offered::Limited {
+            operation: 1,
+            deadline: timers[0].1,
+        }
+    }
+    #[workflow]
+    async fn at_once(cx: &Cx) -> Result<Option<u64>, StubError> {
+        review(cx, "a lamp".to_owned()).timeout(days(7)).await
+    }
+    let story = Story::of::<at_once>(());
+    let made = &story.last().offers;
+    assert!(matches!(made[0], Offered::Opened { operation: 1, .. }));
+    assert_eq!(made[1..], [limited(&story)]);
+
+    #[workflow]
+    async fn later(cx: &Cx) -> Result<Option<u64>, Error> {
+        let offer = review(cx, "a lamp".to_owned()).open()?;
+        cx.sleep(seconds(1)).await?;
+        Ok(offer.timeout(days(7)).await?)
+    }
+    let mut story = Story::of::<later>(());
+    assert_eq!(story.last().offers.len(), 1);
+    story.fire(2);
+    assert_eq!(story.last().offers, [limited(&story)]);
+}
