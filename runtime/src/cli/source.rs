@@ -284,7 +284,11 @@ fn read_export<R: BufRead, T: Told>(
             Step::Line(_, Content::Withdrawn) => judge.withdraw(),
             Step::Line(
                 _,
-                Content::Task(_) | Content::Timer(_) | Content::Key(_) | Content::Attempt(..),
+                Content::Task(_)
+                | Content::Timer(_)
+                | Content::Key(_)
+                | Content::Offer(_)
+                | Content::Attempt(..),
             ) => {}
             Step::Done => judge.finish(),
             Step::End => return Ok(()),

@@ -12,7 +12,7 @@ use super::contract::{
 };
 use super::inbox::{self, Awaited, Inbox, KeyRecord, told};
 use super::purge::Purged;
-use super::{Refusal, StoreError};
+use super::{Refusal, StoreError, offers};
 
 /// The largest unit, and the largest row of a queue, in bytes of its record (S15).
 pub const MAX_UNIT_BYTES: usize = 16 << 20;
@@ -263,6 +263,7 @@ pub(super) fn row_record(row: &Queued) -> Result<Vec<u8>, StoreError> {
 fn check_bounds(changes: &Changes) -> Result<(), StoreError> {
     check_tasks(&changes.tasks)?;
     check_attempts(&changes.attempts)?;
+    offers::check(&changes.offers)?;
     if let Some(awaited) = &changes.awaited {
         awaited.check()?;
     }

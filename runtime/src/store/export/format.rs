@@ -6,10 +6,11 @@ use perennial::{RunKey, Timestamp};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::inbox::{self, KeyText, is_none};
+use super::offers::OfferText;
 use crate::store::purge::Purged;
 use crate::store::{
-    AttemptRecord, BlockedRecord, Fence, Head, Inbox, KeyRecord, Owner, ProgramRecord, Queued,
-    Status, Task,
+    AttemptRecord, BlockedRecord, Fence, Head, Inbox, KeyRecord, Offer, Owner, ProgramRecord,
+    Queued, Status, Task,
 };
 
 /// The format that this version writes, and the highest that it understands.
@@ -73,6 +74,7 @@ pub(super) enum WrittenContent<'a> {
     Row(&'a Queued),
     Blocked(&'a BlockedRecord),
     Key(KeyText),
+    Offer(OfferText),
     Unit(&'a Unit),
     Attempt(&'a AttemptRecord),
     Withdrawn(&'static str),
@@ -101,6 +103,7 @@ pub(super) struct Read {
     row: Option<Queued>,
     blocked: Option<BlockedRecord>,
     key: Option<KeyText>,
+    offer: Option<OfferText>,
     unit: Option<Unit>,
     attempt: Option<AttemptRecord>,
     withdrawn: Option<String>,
@@ -118,6 +121,7 @@ pub(crate) enum Content {
     Row(Box<Queued>),
     Blocked(BlockedRecord),
     Key(Box<KeyRecord>),
+    Offer(Box<Offer>),
     Unit(u64, Box<Unit>),
     Attempt(u64, AttemptRecord),
     Withdrawn,
@@ -141,6 +145,9 @@ impl Read {
             self.key
                 .take()
                 .map(|KeyText(key)| Content::Key(Box::new(key))),
+            self.offer
+                .take()
+                .map(|OfferText(offer)| Content::Offer(Box::new(offer))),
             self.unit
                 .take()
                 .and_then(|unit| Some(Content::Unit(generation?, Box::new(unit)))),
@@ -185,6 +192,9 @@ pub struct Counts {
     /// Sends that runs know by their idempotency keys. An export without any does not count them.
     #[serde(default, skip_serializing_if = "is_none")]
     pub keys: u64,
+    /// Offers. An export without any does not count them.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub offers: u64,
     /// Programs. An export without any does not count them.
     #[serde(default, skip_serializing_if = "is_none")]
     pub programs: u64,

@@ -387,6 +387,7 @@ impl Open {
             Content::Row(_) => counts.rows += 1,
             Content::Blocked(_) => counts.blocked += 1,
             Content::Key(_) => counts.keys += 1,
+            Content::Offer(_) => counts.offers += 1,
             Content::Unit(_, unit) => {
                 counts.units += 1;
                 counts.events += unit.decisions.len() as u64 + 1;

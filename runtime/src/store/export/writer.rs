@@ -12,7 +12,8 @@ use super::format::{
     WrittenProgram,
 };
 use super::inbox::KeyText;
-use crate::store::{AttemptRecord, Head, KeyRecord, Loaded, ProgramRecord};
+use super::offers::OfferText;
+use crate::store::{AttemptRecord, Head, KeyRecord, Loaded, Offer, ProgramRecord};
 
 /// What an export came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -183,6 +184,15 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
+    /// Offers of the run that was begun.
+    pub(in crate::store) fn offers(&mut self, run: &RunKey, offers: &[Offer]) -> io::Result<()> {
+        for offer in offers {
+            self.run.offers += 1;
+            self.content(run, None, WrittenContent::Offer(OfferText(offer.clone())))?;
+        }
+        Ok(())
+    }
+
     pub(in crate::store) fn unit(
         &mut self,
         run: &RunKey,
@@ -259,6 +269,7 @@ impl Counts {
             blocked,
             withdrawn,
             keys,
+            offers,
             programs,
             lines,
         } = run;
@@ -274,6 +285,7 @@ impl Counts {
         self.blocked += blocked;
         self.withdrawn += withdrawn;
         self.keys += keys;
+        self.offers += offers;
         self.programs += programs;
         self.lines += lines;
     }

@@ -84,6 +84,8 @@ const KINDS: &[u8] = &[
     keys::FINISHED,
     keys::SEND,
     keys::SEND_ORDER,
+    keys::OFFER,
+    keys::OPEN_OFFER,
     keys::RESTORING,
     keys::PROGRAM,
     keys::CHUNK,
