@@ -14,6 +14,14 @@ use crate::engine::{Message, SendRequest, Shared};
 use crate::error::Unavailable;
 use crate::store::{Delivered, SendKey, send_digest};
 
+pub(super) fn receipt(delivered: Delivered) -> Receipt {
+    Receipt {
+        number: delivered.arrival,
+        at: delivered.at,
+        duplicate: delivered.duplicate,
+    }
+}
+
 /// A message on its way to a run, to be awaited. See [`Client::send`](super::Client::send).
 #[must_use = "a message is sent only when this is awaited"]
 pub struct SendMessage {
@@ -78,11 +86,7 @@ impl IntoFuture for SendMessage {
         } = self;
         Box::pin(async move {
             let delivered = send(&shared, run, Channel::Message, name, payload, key).await?;
-            Ok(Receipt {
-                number: delivered.arrival,
-                at: delivered.at,
-                duplicate: delivered.duplicate,
-            })
+            Ok(receipt(delivered))
         })
     }
 }

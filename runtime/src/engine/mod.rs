@@ -11,12 +11,14 @@ mod advance;
 mod block;
 mod commit;
 mod dispatch;
+mod fulfil;
 mod inputs;
 mod message;
 mod migrate;
 mod open;
 mod outbox;
 mod program;
+mod reply;
 mod retention;
 mod reuse;
 mod run;
@@ -46,9 +48,11 @@ use crate::clock::Clock;
 use crate::registry::Registry;
 use crate::store::{Owner, Remains, Store, StoreError};
 
+pub(crate) use fulfil::FulfilRequest;
 pub(crate) use migrate::{MigrateReply, MigrateRequest};
 #[cfg(feature = "cli")]
 pub(crate) use open::{entropy, unreadable_history};
+pub(crate) use reply::{Replied, ReplyRequest};
 pub(crate) use retention::SLICE;
 pub use reuse::Reuse;
 pub(crate) use send::{SendRequest, observation};

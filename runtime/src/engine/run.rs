@@ -175,6 +175,8 @@ pub(super) enum After {
         /// When, on the monotonic clock; `None`: later than that can count.
         rings: Option<Instant>,
     },
+    /// Those who wait for a call of this stub are told.
+    Offered(&'static str),
     /// The workflow's lines are shown.
     Logs(Vec<LogLine>),
     /// Who started the run is told.
