@@ -10,9 +10,10 @@ use perennial::{Namespace, RunId, RunKey, Timestamp};
 
 use crate::Profile;
 use crate::store::{
-    Ack, AttemptRecord, BlockedRecord, Commit, Create, Created, Deliver, Delivered, DueTimer,
-    FinishedRun, Head, KeyRecord, ListQuery, Loaded, MemoryStore, Migrate, Offer, Owner, Page,
-    ProgramRecord, Progress, Purge, Remains, Restore, Store, StoreError, TimerChange, Waiting,
+    Ack, AttemptRecord, BlockedRecord, Commit, Committed, Create, Created, Deliver, Delivered,
+    DueTimer, FinishedRun, Head, KeyRecord, ListQuery, Loaded, MemoryStore, Migrate, Offer, Owner,
+    Page, ProgramRecord, Progress, Purge, Remains, Restore, Store, StoreError, TimerChange,
+    Waiting,
 };
 
 /// Something that a store must not do.
@@ -158,7 +159,7 @@ impl Store for FaultyStore {
         self.write(ack, |inner, ack| inner.create(create, ack));
     }
 
-    fn commit(&self, mut commit: Commit, ack: Ack<()>) {
+    fn commit(&self, mut commit: Commit, ack: Ack<Committed>) {
         self.spoil(&mut commit);
         self.write(ack, |inner, ack| inner.commit(commit, ack));
     }
