@@ -104,6 +104,45 @@ pub fn activity(attr: TokenStream, item: TokenStream) -> TokenStream {
     perennial_codegen::activity(attr.into(), item.into()).into()
 }
 
+/// A stub: an operation of a workflow whose result somebody outside of the run gives, by its reference.
+///
+/// ```ignore
+/// /// A person looks at an order.
+/// #[stub]
+/// pub async fn review(cx: &Cx, order: Order) -> Verdict;
+///
+/// // In a workflow. The verdict is there once somebody has given it, however long that takes.
+/// let verdict = review(cx, order).await?;
+///
+/// // Or with the reference in hand, and a time limit.
+/// let offer = review(cx, order).open()?;
+/// ask_for_review(cx, offer.reference().to_string()).await?;
+/// let verdict = offer.timeout(days(7)).await?; // None: nobody has
+///
+/// // Outside of it.
+/// client.fulfil(&reference, review, &Verdict::Good).await?;
+/// ```
+///
+/// It is a signature that ends with `;`: `cx: &Cx`, then at most eight inputs, which are for whoever fulfils it, and
+/// what it is fulfilled with: owned data that serde can read and write. These types are at least as visible as the
+/// function. A call of it returns `Result<T, StubError>`.
+///
+/// # Options
+///
+/// | option | meaning | if it is left out |
+/// |---|---|---|
+/// | `name = ".."` | the name in histories; keep it when the function is renamed | the function's name |
+/// | `crate = path` | where the crate `perennial` is | `::perennial` |
+///
+/// # What it becomes
+///
+/// A function that creates the call and, under the same name, a type with the constant `NAME`. So a module of that
+/// name cannot stand beside it.
+#[proc_macro_attribute]
+pub fn stub(attr: TokenStream, item: TokenStream) -> TokenStream {
+    perennial_codegen::stub(attr.into(), item.into()).into()
+}
+
 /// A function that a workflow may call, because it was checked too.
 ///
 /// ```ignore

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use perennial::{
     ActivityDefinition, ActivityFn, ActivitySet, MigrationDefinition, MigrationFn, States,
-    WorkflowDefinition, WorkflowFn,
+    StubDefinition, StubFn, WorkflowDefinition, WorkflowFn,
 };
 
 use crate::Runtime;
@@ -173,6 +173,14 @@ impl Builder {
         for activity in activities.definitions() {
             self.registry.add_activity(activity);
         }
+        self
+    }
+
+    /// Values that are given by name for calls of this stub are looked at: one that is not of its type is refused, and
+    /// the call stays open ([`Client::fulfil_json`](crate::Client::fulfil_json)). Stubs that a workflow of the program
+    /// calls by their names are looked at anyway, and workflows can call any.
+    pub fn stub<M, F: StubFn<M>>(mut self, _: F) -> Self {
+        self.registry.add_stub(StubDefinition::of::<F::S>());
         self
     }
 

@@ -78,6 +78,18 @@ pub enum Unavailable {
     Stopped,
 }
 
+impl Unavailable {
+    /// Why it is not known whether it was done; `None`: it was not.
+    pub(crate) fn lost(&self) -> Option<String> {
+        Some(match self {
+            Self::Store(StoreError::Unknown { reason }) => reason.clone(),
+            Self::Broken { reason } => format!("the engine stopped, since {reason}"),
+            Self::Stopped => "the runtime was stopped".to_owned(),
+            Self::Store(_) | Self::Draining => return None,
+        })
+    }
+}
+
 impl fmt::Display for Unavailable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

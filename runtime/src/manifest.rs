@@ -38,6 +38,7 @@ const FORMAT: u64 = 1;
 ///     "activities": ["charge_card", "ship"],
 ///     "receives": [{ "channel": "message", "name": "approval", "type": { "name": "bool", "schema": { ".." } } }],
 ///     "receives_others": false,
+///     "offers": [{ "name": "review", "input": { "name": "shop::Order" }, "result": { "name": "bool" } }],
 ///     "compare_inputs": true,
 ///     "types": {
 ///       "input": { "name": "shop::Order", "schema": { "$schema": ".." } },
@@ -107,6 +108,9 @@ pub struct WorkflowManifest {
     /// The streams and views that it publishes, by kind and name, as far as its source tells (S28).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub publishes: Vec<PublishManifest>,
+    /// The stubs that it offers, by name, as far as its source tells.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub offers: Vec<OfferManifest>,
     /// Whether a replay compares inputs (S10).
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub compare_inputs: bool,
@@ -151,6 +155,20 @@ pub struct PublishManifest {
     /// The type of its items or values.
     #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
     pub data: Option<TypeManifest>,
+}
+
+/// A stub that a workflow offers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct OfferManifest {
+    /// The name under which histories know it.
+    pub name: String,
+    /// The type of what whoever fulfils it is told, where the source tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<TypeManifest>,
+    /// The type of what it is fulfilled with, where the source tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<TypeManifest>,
 }
 
 /// A marker that is not asked for any more.
@@ -274,6 +292,9 @@ impl Manifest {
         let publishes = bare.workflows.iter_mut();
         let publishes = publishes.flat_map(|workflow| &mut workflow.publishes);
         publishes.for_each(|one| one.data = None);
+        let offers = bare.workflows.iter_mut();
+        let offers = offers.flat_map(|workflow| &mut workflow.offers);
+        offers.for_each(|one| (one.input, one.result) = (None, None));
         bare.to_value()
     }
 
@@ -319,6 +340,7 @@ impl WorkflowManifest {
             receives: receives.iter().map(ReceiveManifest::of).collect(),
             receives_others: graph.listens_for_others,
             publishes: publishes.iter().map(PublishManifest::of).collect(),
+            offers: OfferManifest::all(graph),
             compare_inputs: graph.compare_inputs,
             types: TypeManifests::of((workflow.types)()),
         }
@@ -352,6 +374,28 @@ impl PublishManifest {
             name: one.name.to_owned(),
             data: Some(TypeManifest::of(one.data())),
         }
+    }
+}
+
+impl OfferManifest {
+    fn all(graph: &perennial::Graph) -> Vec<Self> {
+        let typed = graph.offers().into_iter().map(|stub| Self {
+            name: stub.name.to_owned(),
+            input: Some(TypeManifest::of(stub.input)),
+            result: Some(TypeManifest::of(stub.result)),
+        });
+        let called = graph.callees.iter();
+        let called = called.filter(|callee| callee.kind == CalleeKind::Stub);
+        let named = called.map(|callee| Self {
+            name: callee.name.to_owned(),
+            input: None,
+            result: None,
+        });
+        // The first of each name stays: that with its types.
+        let mut offers: Vec<_> = typed.chain(named).collect();
+        offers.sort_by(|a, b| a.name.cmp(&b.name));
+        offers.dedup_by(|later, first| later.name == first.name);
+        offers
     }
 }
 

@@ -5,9 +5,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use perennial::history::Channel;
+use perennial::value::{DecodeError, Value};
 use perennial::{
     ActivityDefinition, Blocked, CalleeKind, Incompatible, MigrationDefinition, RunKey, States,
-    WorkflowDefinition,
+    StubDefinition, WorkflowDefinition,
 };
 use rustc_hash::FxBuildHasher;
 use strsim::levenshtein;
@@ -21,6 +22,7 @@ pub(crate) struct Registry {
     pub(crate) workflows: HashMap<&'static str, WorkflowDefinition, FxBuildHasher>,
     pub(crate) activities: HashMap<&'static str, ActivityDefinition, FxBuildHasher>,
     pub(crate) migrations: HashMap<&'static str, MigrationDefinition, FxBuildHasher>,
+    pub(crate) stubs: HashMap<&'static str, StubDefinition, FxBuildHasher>,
     pub(crate) states: Arc<States>,
     /// Names that were given twice, with what they name.
     pub(crate) twice: Vec<(&'static str, &'static str)>,
@@ -28,6 +30,9 @@ pub(crate) struct Registry {
 
 impl Registry {
     pub(crate) fn add_workflow(&mut self, workflow: WorkflowDefinition) {
+        for stub in workflow.graph.offers() {
+            self.add_stub(stub);
+        }
         if self
             .workflows
             .insert(workflow.name, workflow)
@@ -55,6 +60,25 @@ impl Registry {
         {
             self.twice.push(("migration", migration.name));
         }
+    }
+
+    pub(crate) fn add_stub(&mut self, stub: StubDefinition) {
+        let (id, name) = (stub.id, stub.name);
+        if self
+            .stubs
+            .insert(name, stub)
+            .is_some_and(|old| old.id != id)
+        {
+            self.twice.push(("stub", name));
+        }
+    }
+
+    /// Why a stub of that name cannot be completed with that value: its type, and what is wrong. `None`: it can, as
+    /// far as is known here.
+    pub(crate) fn refuses(&self, stub: &str, value: &Value) -> Option<(&'static str, DecodeError)> {
+        let stub = self.stubs.get(stub)?;
+        let error = (stub.accepts)(value).err()?;
+        Some((stub.result.name, error))
     }
 
     /// The migration of that name.

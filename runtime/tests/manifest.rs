@@ -82,6 +82,24 @@ async fn publishes(cx: &Cx, orders: Vec<Order>) -> Result<(), Error> {
     Ok(())
 }
 
+/// With a schema and without.
+#[stub]
+async fn review(cx: &Cx, order: Order) -> Receipt;
+
+#[stub(name = "second look")]
+async fn look(cx: &Cx) -> bool;
+
+#[durable]
+async fn looked_at(cx: &Cx) -> Result<bool, StubError> {
+    look(cx).await
+}
+
+#[workflow]
+async fn offers(cx: &Cx, order: Order) -> Result<u64, Error> {
+    looked_at(cx).await?;
+    Ok(review(cx, order).await?.number)
+}
+
 /// Under a name that is no constant.
 #[workflow]
 async fn receives_others(cx: &Cx) -> Result<u64, Error> {
@@ -101,6 +119,7 @@ fn program() -> Builder {
         .workflow(receives)
         .workflow(receives_others)
         .workflow(publishes)
+        .workflow(offers)
         .activities((charge_card, add))
         .state(Bank)
         .artifact("shop 1")

@@ -10,6 +10,8 @@ mod damage;
 mod files;
 #[path = "sled_store/inbox.rs"]
 mod inbox;
+#[path = "sled_store/offers.rs"]
+mod offers;
 #[path = "sled_store/process.rs"]
 mod process;
 #[path = "sled_store/purge.rs"]

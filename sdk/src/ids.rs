@@ -289,6 +289,50 @@ impl FromStr for OperationId {
     }
 }
 
+impl TryFrom<&str> for OperationId {
+    type Error = InvalidId;
+
+    fn try_from(text: &str) -> Result<Self, InvalidId> {
+        text.parse()
+    }
+}
+
+impl TryFrom<String> for OperationId {
+    type Error = InvalidId;
+
+    fn try_from(text: String) -> Result<Self, InvalidId> {
+        text.parse()
+    }
+}
+
+impl TryFrom<&String> for OperationId {
+    type Error = InvalidId;
+
+    fn try_from(text: &String) -> Result<Self, InvalidId> {
+        text.parse()
+    }
+}
+
+impl From<&OperationId> for OperationId {
+    fn from(id: &OperationId) -> Self {
+        id.clone()
+    }
+}
+
+/// As its text.
+impl Serialize for OperationId {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for OperationId {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]

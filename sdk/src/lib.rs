@@ -61,6 +61,7 @@ pub mod prelude;
 mod prose;
 mod publishes;
 mod sent;
+mod stub;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod time;
@@ -81,8 +82,11 @@ pub use channel::{
 pub use cx::{
     Cx, Draw, MAX_SLEEP, Receive, ReceiveError, ReceiveTimeout, Sending, Sleep, SleepError,
 };
-pub use durable::{BoxDurable, Durable, Durably, JoinSet, Task, join_all};
+pub use durable::{
+    BoxDurable, Durable, Durably, JoinSet, MemberId, Next, NextWithId, Take, Task, join_all,
+};
 pub use error::Error;
+pub use history::Close;
 pub use ids::{IdProblem, InvalidId, MAX_ID_LENGTH, Namespace, OperationId, RunId, RunKey};
 pub use incompatible::{Coloured, Incompatible, IncompatibleKind, MarkerMismatch, Remedy, Side};
 pub use listens::Receives;
@@ -93,9 +97,13 @@ pub use migration::{
 pub use outcome::{ActivityError, Cancelled, Effect, Never, Outcome, Spent};
 #[cfg(feature = "testing")]
 pub use perennial_macros::test;
-pub use perennial_macros::{activity, allow_nondeterminism, durable, migration, workflow};
+pub use perennial_macros::{activity, allow_nondeterminism, durable, migration, stub, workflow};
 pub use publishes::{Publication, Publishes};
 pub use sent::{Receipt, RunEnd, SendFailure};
+pub use stub::{
+    Mailbox, NextMail, Offer, Stub, StubCall, StubDefinition, StubError, StubFn, StubFuture,
+    StubTimeout,
+};
 pub use time::{Timestamp, days, hours, millis, minutes, seconds};
 pub use types::{DataType, DataTypes};
 pub use workflow::{

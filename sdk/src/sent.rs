@@ -6,14 +6,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::{RunId, Timestamp};
 
-/// That a run has a message, durably.
+/// That a run has a message, or a value for one of its offers, durably.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Receipt {
     /// Its number in the run. Greater ones came later, whatever their names; there are gaps.
     pub number: u64,
     /// When it came.
     pub at: Timestamp,
-    /// The run had it already, under the same idempotency key: this is the receipt of then.
+    /// The run had it already, a message under the same idempotency key, a value for the same operation: this is the
+    /// receipt of then.
     pub duplicate: bool,
 }
 

@@ -65,6 +65,9 @@ macro_rules! __schemas {
     (activity) => {
         $crate::__schemas! { <Self::Output as $crate::ActivityResult>::Value, <Self::Output as $crate::ActivityResult>::Rejection }
     };
+    (stub) => {
+        $crate::__schemas! { Self::Output, () }
+    };
     ($result:ty, $error:ty) => {
         fn schemas() -> $crate::__private::Schemas {
             #[allow(unused_imports)]

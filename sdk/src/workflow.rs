@@ -12,7 +12,7 @@ use crate::listens::Receives;
 use crate::publishes::Publishes;
 use crate::types::Schemas;
 use crate::value::{DecodeError, EncodeError, Value};
-use crate::{Cx, Data, DataTypes};
+use crate::{Cx, Data, DataTypes, StubDefinition};
 
 /// A function with `#[workflow]`. Implemented by the attribute.
 pub trait Workflow: 'static {
@@ -99,6 +99,9 @@ pub struct Graph {
     /// The streams and views that it publishes, each once; see [`publishes`](Self::publishes).
     #[doc(hidden)]
     pub published: &'static [fn() -> Option<Publishes>],
+    /// Stubs that it offers, each once; see [`offers`](Self::offers).
+    #[doc(hidden)]
+    pub stubs: &'static [fn() -> StubDefinition],
 }
 
 /// A marker in the code, and the versions that the code supports: `cx.version("rounding", 1..=2)` (S36).
@@ -155,7 +158,19 @@ impl Graph {
             listens: &[],
             listens_for_others: false,
             published: &[],
+            stubs: &[],
         }
+    }
+
+    /// The stubs that its body offers by their names, in the order of these, with the types of their data. Those that
+    /// it offers through functions that it calls, or that were imported in a way that the attribute cannot follow, are
+    /// among the [`callees`](Self::callees) alone, where they are known at all.
+    #[must_use]
+    pub fn offers(&self) -> Vec<StubDefinition> {
+        let mut offers: Vec<_> = self.stubs.iter().map(|stub| stub()).collect();
+        offers.sort_by_key(|offer| offer.name);
+        offers.dedup_by_key(|offer| offer.name);
+        offers
     }
 
     /// The messages and signals that it waits for, as far as its body names them: `cx.receive(names::APPROVAL)`. It
@@ -189,7 +204,7 @@ impl Graph {
 /// A function that a workflow calls with its `cx`, as far as the source tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Callee {
-    /// The activity's name, or the function's.
+    /// The name of the activity or stub, or the function's.
     pub name: &'static str,
     /// What it is.
     pub kind: CalleeKind,
@@ -200,6 +215,8 @@ pub struct Callee {
 pub enum CalleeKind {
     /// An activity.
     Activity,
+    /// A stub.
+    Stub,
     /// Something else, or not known.
     Unknown,
 }

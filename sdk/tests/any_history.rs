@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use perennial::history::{
-    ActivityFailure, CallSite, Channel, Decision, Migrated, Observation, OpenOperation,
+    ActivityFailure, CallSite, Channel, Close, Decision, Migrated, Observation, OpenOperation,
     RecordSource, Render, SlotResult, Started, StreamEnd, Told, UNIT_VERSION, Unit, decode_unit,
     encode_unit, render,
 };
@@ -122,6 +122,13 @@ fn observations() -> impl Strategy<Value = Observation> {
         any::<u64>().prop_map(|operation| Observation::TimerFired { operation }),
         told().prop_map(Observation::MessageArrived),
         told().prop_map(Observation::SignalArrived),
+        (any::<u64>(), json(), prop::option::of(".{0,9}")).prop_map(|(operation, value, key)| {
+            Observation::StubFulfilled {
+                operation,
+                value,
+                key,
+            }
+        }),
         (any::<u64>(), slots())
             .prop_map(|(operation, result)| Observation::SlotFilled { operation, result }),
     ]
@@ -242,6 +249,26 @@ fn decisions() -> impl Strategy<Value = Decision> {
                 invalid,
             }
         ),
+        (any::<u64>(), ".{0,20}", json(), sites()).prop_map(|(operation, name, input, site)| {
+            Decision::StubOffered {
+                operation,
+                name: name.into(),
+                input,
+                site,
+            }
+        }),
+        (any::<u64>(), ".{0,20}")
+            .prop_map(|(operation, problem)| Decision::StubInvalid { operation, problem }),
+        (
+            ".{0,9}",
+            prop_oneof![Just(Close::Drop), Just(Close::Detach)],
+            prop::collection::vec(any::<u64>(), 0..3),
+        )
+            .prop_map(|(name, close, open)| Decision::SetClosed {
+                name: name.into(),
+                close,
+                open,
+            }),
         (any::<u64>(), runs(), channels(), ".{0,9}", json(), sites()).prop_map(
             |(operation, run, channel, name, payload, site)| Decision::SendRequested {
                 operation,

@@ -15,9 +15,9 @@ use std::fs;
 use std::path::PathBuf;
 
 use perennial::history::{
-    ActivityFailure, CallSite, Channel, Decision, History, Migrated, Observation, OpenOperation,
-    RecordSource, SEMANTICS, SlotResult, Started, Told, UNIT_VERSION, Unit, decode_unit,
-    encode_unit,
+    ActivityFailure, CallSite, Channel, Close, Decision, History, Migrated, Observation,
+    OpenOperation, RecordSource, SEMANTICS, SlotResult, Started, Told, UNIT_VERSION, Unit,
+    decode_unit, encode_unit,
 };
 use perennial::machine::Machine;
 use perennial::{Blocked, IncompatibleKind, Receipt, RunEnd, SendFailure, WorkflowDefinition};
@@ -259,6 +259,7 @@ fn there_is_a_history_with_each_kind_of_event_and_each_field() {
     );
     missing_of_enum::<RunEnd>("RunEnd", &all_under(&histories, "end"), &mut missing);
     missing_of_enum::<Channel>("Channel", &all_under(&histories, "channel"), &mut missing);
+    missing_of_enum::<Close>("Close", &all_under(&histories, "close"), &mut missing);
     for kind in ["message_arrived", "signal_arrived"] {
         missing_of_struct::<Told>(kind, &all_under(&histories, kind), &mut missing);
     }

@@ -288,8 +288,8 @@ fn o52_json_with_an_event_of_an_unknown_kind_or_a_value_that_is_not_exact_is_ref
         unit(r#"{"timer_fired":{}}"#, ""),
     ];
     insta::assert_snapshot!(texts.join("\n"), @"
-    unknown variant `update_arrived`, expected one of `started`, `activity_completed`, `activity_failed`, `timer_fired`, `message_arrived`, `signal_arrived`, `slot_filled`, `migrated` at line 1 column 50
-    unknown variant `child_started`, expected one of `activity_scheduled`, `timer_started`, `receive_started`, `received`, `send_requested`, `recorded`, `emitted`, `marker`, `dropped`, `completed`, `failed` at line 1 column 94
+    unknown variant `update_arrived`, expected one of `started`, `activity_completed`, `activity_failed`, `timer_fired`, `message_arrived`, `signal_arrived`, `stub_fulfilled`, `slot_filled`, `migrated` at line 1 column 50
+    unknown variant `child_started`, expected one of `activity_scheduled`, `timer_started`, `receive_started`, `received`, `stub_offered`, `stub_invalid`, `send_requested`, `recorded`, `emitted`, `marker`, `set_closed`, `dropped`, `completed`, `failed` at line 1 column 94
     the integer 18446744073709551616 does not fit into 64 bits at line 1 column 127
     missing field `operation` at line 1 column 50
     ");
@@ -337,7 +337,7 @@ fn canned() {
 
 #[test]
 fn o52_an_event_of_an_unknown_kind_refuses_its_unit() {
-    for kind in [23, 63, 73, 1 << 20, u32::MAX >> 3] {
+    for kind in [24, 63, 73, 83, 87, 1 << 20, u32::MAX >> 3] {
         let mut record = RecordWriter::new(UNIT_VERSION);
         let mut fields = record.fields();
         fields.number(1, 1);

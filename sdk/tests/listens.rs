@@ -132,3 +132,39 @@ fn m38_a_workflow_says_whether_it_waits_for_a_name() {
     assert_eq!(declares(by_a_helper::GRAPH, "approval"), [None, Some(true)]);
     assert_eq!(declares(by_a_variable::GRAPH, "approval"), [None; 2]);
 }
+
+mod stubs {
+    use super::*;
+
+    #[stub]
+    pub(super) async fn review(cx: &Cx, order: String, cents: u64) -> bool;
+}
+
+#[stub(name = "put-in")]
+async fn inject(cx: &Cx) -> Option<String>;
+
+#[workflow]
+async fn offering(cx: &Cx) -> Result<bool, Error> {
+    let mailbox = Mailbox::open(cx, inject);
+    let order = mailbox.next().await?.unwrap_or_default();
+    charge(cx, 5).await?;
+    Ok(stubs::review(cx, order, 5)
+        .timeout(days(1))
+        .await?
+        .unwrap_or(false))
+}
+
+#[test]
+fn stubs_are_known_by_their_names_and_types() {
+    let offers = offering::GRAPH.offers();
+    let texts: Vec<_> = offers
+        .iter()
+        .map(|one| format!("{} {} -> {}", one.name, one.input.name, one.result.name))
+        .collect();
+    insta::assert_snapshot!(texts.join("\n"), @"
+    put-in () -> core::option::Option<alloc::string::String>
+    review (alloc::string::String, u64) -> bool
+    ");
+    assert!(!offering::GRAPH.listens_for_others);
+    assert!(quiet::GRAPH.offers().is_empty());
+}

@@ -7,6 +7,7 @@ mod story;
 
 use perennial::history::{ActivityFailure, Channel, History, Observation, Unit};
 use perennial::prelude::*;
+use perennial::value::Value;
 use perennial::{BlockedBy, MigrationDefinition, Namespace, OpenKind, RunKey};
 use serde::{Deserialize, Serialize};
 
@@ -345,4 +346,41 @@ fn a_wait_that_is_open_is_listed_and_ends_with_the_run_without_a_word() {
     assert_eq!(undisposed, 0);
     insta::assert_snapshot!(of(&story).open()[0].to_string().split("  ").next().unwrap(), @r#"wait for the signal "bell" ~6"#);
     assert_eq!(of(&story).messages(NOTE).unwrap(), [] as [String; 0]);
+}
+
+#[stub]
+async fn review(cx: &Cx, order: String) -> u64;
+
+#[workflow]
+async fn reviewed(cx: &Cx) -> Result<u64, Error> {
+    let first = review(cx, "first".to_owned()).await?;
+    let (second, third) = join!(
+        review(cx, "second".to_owned()),
+        review(cx, "third".to_owned()).timeout(days(1)),
+    );
+    Ok(first + second? + third?.unwrap_or(0))
+}
+
+#[test]
+fn offers_that_are_open_have_to_be_closed_and_what_stubs_were_fulfilled_with_is_known() {
+    let mut story = Story::of::<reviewed>(());
+    story.fulfil(1, 5);
+    story.fulfil(1, 6);
+    let arrived = vec![Observation::StubFulfilled {
+        operation: 3,
+        value: Value::encode(&7).unwrap(),
+        key: None,
+    }];
+    let old = OldRun::new(history(story.units.clone()), arrived, vec![]).unwrap();
+    assert_eq!(old.fulfilled(review).unwrap(), [5, 7]);
+    assert!(old.results_named::<u64>("review").unwrap().is_empty());
+    let texts: Vec<_> = old.undisposed().iter().map(ToString::to_string).collect();
+    let texts: Vec<_> = texts
+        .iter()
+        .map(|text| text.split("  ").next().unwrap())
+        .collect();
+    assert_eq!(texts[0], "offer of the stub review ~2");
+    assert_eq!(old.ending(), [2, 4]);
+    assert_eq!((old.close_offers(), old.stop_timers()), (1, 1));
+    assert!(old.undisposed().is_empty());
 }

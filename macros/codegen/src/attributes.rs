@@ -51,6 +51,15 @@ impl ItemAttributes {
         split
     }
 
+    /// A stub has no code: what is not known says something about what users call.
+    pub(crate) fn of_stub(attrs: Vec<Attribute>) -> Self {
+        let mut split = ItemAttributes::default();
+        for attr in attrs {
+            split.put(subject(&attr), attr);
+        }
+        split
+    }
+
     /// A migration's code is an ordinary function that nothing wraps: it is run once.
     pub(crate) fn of_migration(attrs: Vec<Attribute>) -> Self {
         let mut split = ItemAttributes::default();

@@ -13,9 +13,17 @@ use crate::markers::Marker;
 /// A function that a workflow calls with its context.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Callee {
-    /// An activity's name in histories, or the name of the function.
+    /// The name in histories of an activity or a stub, or the name of the function.
     pub(crate) name: String,
-    pub(crate) is_activity: bool,
+    pub(crate) kind: CalleeKind,
+}
+
+/// What a function is that a workflow calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CalleeKind {
+    Activity,
+    Stub,
+    Unknown,
 }
 
 /// What a workflow reaches through the functions that it calls.
@@ -61,7 +69,11 @@ fn follow(index: &Index, called: &[String], seen: &mut HashSet<String>, reached:
         let callee = match index.meaning(function) {
             Some(Meaning::Activity(name)) => Callee {
                 name: name.clone(),
-                is_activity: true,
+                kind: CalleeKind::Activity,
+            },
+            Some(Meaning::Stub(name)) => Callee {
+                name: name.clone(),
+                kind: CalleeKind::Stub,
             },
             Some(Meaning::Durable(calls, markers, listens)) => {
                 reached.listens |= listens;
@@ -73,10 +85,10 @@ fn follow(index: &Index, called: &[String], seen: &mut HashSet<String>, reached:
             }
             Some(Meaning::Other) | None => Callee {
                 name: function.clone(),
-                is_activity: false,
+                kind: CalleeKind::Unknown,
             },
         };
-        reached.listens |= !callee.is_activity;
+        reached.listens |= callee.kind == CalleeKind::Unknown;
         if !reached.callees.contains(&callee) {
             reached.callees.push(callee);
         }
@@ -85,7 +97,7 @@ fn follow(index: &Index, called: &[String], seen: &mut HashSet<String>, reached:
 
 #[cfg(test)]
 mod tests {
-    use super::{Callee, reached};
+    use super::{Callee, CalleeKind, reached};
     use crate::index::Index;
 
     fn reached_in(source: &str, called: &[&str]) -> Vec<Callee> {
@@ -174,14 +186,14 @@ mod tests {
     fn activity(name: &str) -> Callee {
         Callee {
             name: name.to_owned(),
-            is_activity: true,
+            kind: CalleeKind::Activity,
         }
     }
 
     fn unknown(name: &str) -> Callee {
         Callee {
             name: name.to_owned(),
-            is_activity: false,
+            kind: CalleeKind::Unknown,
         }
     }
 
@@ -198,6 +210,28 @@ mod tests {
             reached_in(source, &["plain", "named", "absent"]),
             [activity("plain"), activity("other-name"), unknown("absent")]
         );
+    }
+
+    #[test]
+    fn a_stub_is_known_by_its_attribute_also_where_a_mailbox_offers_it() {
+        let source = r#"
+            #[stub(name = "second look")] pub async fn review(cx: &Cx, order: Order) -> bool;
+            #[stub] async fn inject(cx: &Cx) -> String;
+            #[durable] async fn outer(cx: &Cx) {
+                let mailbox = Mailbox::<String>::open(cx, shop::inject);
+                let mut set = JoinSet::named(cx, "turn");
+                set.submit(review(cx, order));
+            }
+        "#;
+        let mut index = Index::default();
+        index.add(std::path::Path::new("src/lib.rs"), source);
+        let reached = reached(&index, &["outer".to_owned()]);
+        let stub = |name: &str| Callee {
+            name: name.to_owned(),
+            kind: CalleeKind::Stub,
+        };
+        assert_eq!(reached.callees, [stub("inject"), stub("second look")]);
+        assert!(!reached.listens);
     }
 
     #[test]

@@ -4,6 +4,7 @@ mod activity;
 mod durable;
 mod migration;
 mod print;
+mod stub;
 mod test;
 mod workflow;
 
@@ -22,7 +23,7 @@ use crate::lower::respanned;
 use crate::manifest::{self, Known};
 use crate::markers::{self, Found};
 use crate::options::{
-    ActivityOptions, DurableOptions, MigrationOptions, TestOptions, WorkflowOptions,
+    ActivityOptions, DurableOptions, MigrationOptions, StubOptions, TestOptions, WorkflowOptions,
 };
 use crate::parse::{Body, Function};
 use crate::signature::Kind;
@@ -56,6 +57,18 @@ pub(crate) fn activity(attr: TokenStream, item: TokenStream) -> TokenStream {
             Ok(function) => activity::expand(&options, function, errors),
             Err(function) => as_written(*function),
         }
+    })
+}
+
+pub(crate) fn stub(attr: TokenStream, item: TokenStream) -> TokenStream {
+    expand("stub", names_crate(&attr), item, |function, errors| {
+        let options = StubOptions::parse(attr, errors);
+        let mut function = match bodiless(function, errors) {
+            Ok(function) => function,
+            Err(function) => return as_written(*function),
+        };
+        function.body = Body::Missing;
+        stub::expand(&options, function, errors)
     })
 }
 
@@ -97,7 +110,7 @@ fn expand(
     let mut expanded = match syn::parse2::<Function>(item.clone()) {
         Ok(mut function) => {
             let name = function.sig.ident.clone();
-            if !matches!(attribute, "activity" | "migration") {
+            if !matches!(attribute, "activity" | "migration" | "stub") {
                 without_opt_outs(&mut function, &mut errors);
             }
             let expanded = if names_crate || finds_crate(attribute, &mut errors) {
@@ -111,6 +124,7 @@ fn expand(
         Err(error) => {
             let function = match attribute {
                 "perennial::test" | "migration" => "a plain `fn`",
+                "stub" => "the signature of an `async fn`",
                 _ => "an `async fn`",
             };
             match what_it_is(item.clone()) {
@@ -267,6 +281,33 @@ fn misplaced(
         return Ok(function);
     }
     Err(Box::new(function))
+}
+
+/// A stub has no code. Where some was written it is reported and left away.
+fn bodiless(function: Function, errors: &mut Errors) -> Result<Function, Box<Function>> {
+    let attribute = Kind::Stub.attribute();
+    if let Some(receiver) = function.sig.receiver() {
+        errors.under(
+            receiver,
+            format!("{attribute} goes on a free function, not on a method\n\nhelp: pass what it needs of `self` as an input"),
+        );
+        return Err(Box::new(without_code(function)));
+    }
+    if is_associated(&function.sig.ident) {
+        errors.under(
+            &function.sig.ident,
+            format!("{attribute} goes on a free function\n\nhelp: move it out of the `impl` or the `trait`"),
+        );
+        return Err(Box::new(function));
+    }
+    if !matches!(function.body, Body::Missing) {
+        errors.at(
+            function.body.braces(),
+            "a stub has no body: somebody outside of the run gives its result\n\n\
+             help: end the signature with `;`; code that the runtime is to run is an `#[activity]`",
+        );
+    }
+    Ok(function)
 }
 
 fn as_written(function: Function) -> TokenStream {

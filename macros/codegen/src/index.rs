@@ -22,7 +22,7 @@ use crate::source::{Attribute, Function, Source};
 #[derive(Debug, Default)]
 pub(crate) struct Index {
     functions: HashMap<String, BTreeSet<Meaning>>,
-    /// The activities, by the names of their functions.
+    /// The activities and stubs, by the names of their functions.
     activities: HashMap<String, Vec<Activity>>,
     files: HashMap<PathBuf, File>,
     /// The paths under which files were asked for, each with its key in `files`.
@@ -54,14 +54,22 @@ struct Added {
     workflows: Vec<String>,
 }
 
-/// An activity, and where it is declared.
+/// An activity or a stub, and where it is declared.
 #[derive(Debug, Clone)]
 struct Activity {
-    /// Its name in histories.
-    name: String,
+    named: Called,
     file: PathBuf,
     /// The modules around it and its function's name: `shop::email::send`.
     path: String,
+}
+
+/// What a function is in histories.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Called {
+    /// With its name.
+    Activity(String),
+    /// With its name.
+    Stub(String),
 }
 
 /// Where a function stands.
@@ -83,6 +91,8 @@ pub(crate) struct Declared {
 pub(crate) enum Meaning {
     /// With its name in histories.
     Activity(String),
+    /// With its name in histories.
+    Stub(String),
     /// With the functions it calls itself, the markers it asks for, and whether it may wait for messages or signals.
     Durable(Vec<String>, Vec<Marker>, bool),
     Other,
@@ -116,16 +126,16 @@ impl Index {
         meanings.next().filter(|_| meanings.next().is_none())
     }
 
-    /// The name in histories of the activity that a call in `file` is of: other functions of that name do not
-    /// matter. `paths` are those that the call may mean, with their imports followed.
-    pub(crate) fn activity_name(&self, paths: &[String], file: Option<&Path>) -> Option<&str> {
+    /// What the activity or stub is called in histories that a call in `file` is of: other functions of that name do
+    /// not matter. `paths` are those that the call may mean, with their imports followed.
+    pub(crate) fn called(&self, paths: &[String], file: Option<&Path>) -> Option<&Called> {
         let last = paths.first()?.rsplit("::").next()?;
         let activities = self.activities.get(last)?;
         let only = |is_meant: &dyn Fn(&Activity) -> bool| {
             let mut names = activities
                 .iter()
                 .filter(|activity| is_meant(activity))
-                .map(|activity| activity.name.as_str());
+                .map(|activity| &activity.named);
             let first = names.next()?;
             names.all(|name| name == first).then_some(first)
         };
@@ -141,6 +151,31 @@ impl Index {
                 let is_bare = paths.iter().all(|path| !path.contains("::"));
                 is_bare.then(|| only(&|activity| Some(activity.file.as_path()) == file))?
             })
+    }
+
+    /// Whether one of these paths is surely a stub of this package: by its module, or by its file where it has none.
+    pub(crate) fn is_stub(&self, paths: &[String], file: Option<&Path>) -> bool {
+        let [path] = paths else {
+            return false;
+        };
+        let bare = ["crate::", "self::", "super::"]
+            .iter()
+            .find_map(|root| path.strip_prefix(root))
+            .unwrap_or(path);
+        let Some(known) = bare
+            .rsplit("::")
+            .next()
+            .and_then(|last| self.activities.get(last))
+        else {
+            return false;
+        };
+        known.iter().any(|one| {
+            let before = one.path.strip_suffix(bare);
+            let is_at = bare.contains("::")
+                && before.is_some_and(|before| before.is_empty() || before.ends_with("::"));
+            let is_here = *bare == *one.path || Some(one.file.as_path()) == file;
+            matches!(one.named, Called::Stub(_)) && (is_at || !bare.contains("::") && is_here)
+        })
     }
 
     /// The index of the package in this folder.
@@ -282,9 +317,14 @@ fn read(path: &Path, text: &str, changed: Option<SystemTime>) -> File {
     }
     for function in functions {
         let meaning = meaning(&function);
-        if let Meaning::Activity(name) = &meaning {
+        let named = match &meaning {
+            Meaning::Activity(name) => Some(Called::Activity(name.clone())),
+            Meaning::Stub(name) => Some(Called::Stub(name.clone())),
+            Meaning::Durable(..) | Meaning::Other => None,
+        };
+        if let Some(named) = named {
             let activity = Activity {
-                name: name.clone(),
+                named,
                 file: path.to_owned(),
                 path: format!("{}{}", module_path(path), function.path),
             };
@@ -348,6 +388,26 @@ pub(crate) fn imported_from(name: &Ident, is_sought: impl Fn(&str) -> bool) -> O
     }
 }
 
+/// Those of the paths on the line of `place` that are surely stubs of this package.
+pub(crate) fn stubs<'a>(paths: &'a [syn::Path], place: Span) -> Vec<&'a syn::Path> {
+    Index::with(place, |index| {
+        let (names, file) = (index.names_around(place), index.path_of(place));
+        let line = place.start().line;
+        let text = |path: &syn::Path| {
+            let parts: Vec<_> = path
+                .segments
+                .iter()
+                .map(|part| part.ident.unraw().to_string())
+                .collect();
+            parts.join("::")
+        };
+        let stubs = paths.iter().filter(|path| {
+            path.leading_colon.is_none() && index.is_stub(&names.imported(&text(path), line), file)
+        });
+        stubs.collect()
+    })
+}
+
 /// Whether the file in which a macro is called declares it, before the call.
 pub(crate) fn is_own_macro(name: &Ident) -> bool {
     names(name.span()).is_own_macro(name)
@@ -381,13 +441,14 @@ fn meaning(function: &Function) -> Meaning {
             .iter()
             .find(|Attribute { name, .. }| name == wanted)
     };
+    let name = |attribute: &Attribute| {
+        let given = attribute.name_option.clone();
+        given.unwrap_or_else(|| function.name.clone())
+    };
     if let Some(activity) = attribute("activity") {
-        Meaning::Activity(
-            activity
-                .name_option
-                .clone()
-                .unwrap_or_else(|| function.name.clone()),
-        )
+        Meaning::Activity(name(activity))
+    } else if let Some(stub) = attribute("stub") {
+        Meaning::Stub(name(stub))
     } else if attribute("durable").is_some() {
         Meaning::Durable(
             function.calls.clone(),
@@ -403,7 +464,7 @@ fn meaning(function: &Function) -> Meaning {
 mod tests {
     use std::path::Path;
 
-    use super::Index;
+    use super::{Called, Index};
 
     #[test]
     fn what_a_file_had_when_it_was_read_before_is_forgotten() {
@@ -423,7 +484,8 @@ mod tests {
         index.add(file, &text("mail", "order"));
         index.add(file, &text("email", "orders"));
         let paths = ["send".to_owned()];
-        assert_eq!(index.activity_name(&paths, None), Some("email"));
+        let email = Called::Activity("email".to_owned());
+        assert_eq!(index.called(&paths, None), Some(&email));
         assert!(index.meaning("send").is_some());
         let workflows = ["order", "orders", "other"].map(|name| index.has_workflow(name));
         assert_eq!(workflows, [false, true, true]);

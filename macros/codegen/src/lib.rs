@@ -53,6 +53,11 @@ pub fn activity(attr: TokenStream, item: TokenStream) -> TokenStream {
     expand::activity(attr, item)
 }
 
+/// Expands `#[stub]`: `attr` is what stands in its parentheses, `item` the signature below it.
+pub fn stub(attr: TokenStream, item: TokenStream) -> TokenStream {
+    expand::stub(attr, item)
+}
+
 /// Expands `#[durable]`: `attr` is what stands in its parentheses, `item` the function below it.
 pub fn durable(attr: TokenStream, item: TokenStream) -> TokenStream {
     expand::durable(attr, item)

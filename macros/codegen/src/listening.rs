@@ -1,5 +1,6 @@
-//! The messages and signals that a workflow waits for, as far as its body tells: `cx.receive(names::APPROVAL)`; and
-//! the streams and views that it publishes: `cx.emit(OUTPUT, ..)`, `cx.set(STATUS, ..)`.
+//! The messages and signals that a workflow waits for, as far as its body tells: `cx.receive(names::APPROVAL)`; the
+//! functions by whose names it offers stubs; and the streams and views that it publishes: `cx.emit(OUTPUT, ..)`,
+//! `cx.set(STATUS, ..)`.
 //!
 //! What is found is named again beside the body, where the workflow is described. So it must mean there what it means
 //! in the body, and what may not is left out. Then, and wherever the context goes where nobody looks, the workflow may
@@ -15,7 +16,7 @@ use syn::punctuated::Punctuated;
 use syn::visit::{self, Visit};
 use syn::{Attribute, Expr, Item, Macro, PatIdent, Path, StmtMacro, Token, UseTree};
 
-use crate::lower::{EXPRESSION_LISTS, List, SelectArms};
+use crate::lower::{EXPRESSION_LISTS, List, Made, SelectArms, made_with_context};
 use crate::parse::Body;
 use crate::shape::is_constant;
 
@@ -24,6 +25,8 @@ use crate::shape::is_constant;
 pub(crate) struct Listening {
     /// The constants, each once, as they were written.
     pub(crate) constants: Vec<Path>,
+    /// The functions that get the context, each once, as they were written: calls of stubs are among them.
+    pub(crate) functions: Vec<Path>,
     /// It may wait for others too.
     pub(crate) for_others: bool,
     /// The constants of streams and views, each once. There may be others.
@@ -56,19 +59,24 @@ pub(crate) fn listening(context: Option<&Ident>, body: &Body) -> Listening {
         is_unclear,
         ..
     } = search;
+    let means_the_same = |path: &Path| {
+        let first = path.segments.first().map(|first| first.ident.unraw());
+        let is_own =
+            first.is_none_or(|first| first == "Self" || declared.contains(&first.to_string()));
+        !is_unclear && !is_own
+    };
     let before = found.constants.len();
-    for constants in [&mut found.constants, &mut found.published] {
-        constants.retain(|path| {
-            let first = path.segments.first().map(|first| first.ident.unraw());
-            let is_own =
-                first.is_none_or(|first| first == "Self" || declared.contains(&first.to_string()));
-            !is_unclear && !is_own
-        });
-    }
+    found.constants.retain(means_the_same);
+    found.functions.retain(means_the_same);
+    found.published.retain(means_the_same);
     found.for_others |= found.constants.len() < before;
-    for constants in [&mut found.constants, &mut found.published] {
+    for paths in [
+        &mut found.constants,
+        &mut found.functions,
+        &mut found.published,
+    ] {
         let mut seen = HashSet::new();
-        constants.retain(|path| seen.insert(path.to_token_stream().to_string()));
+        paths.retain(|path| seen.insert(path.to_token_stream().to_string()));
     }
     found
 }
@@ -218,6 +226,16 @@ impl<'e> Visit<'e> for Search<'_> {
                     .for_each(|attr| self.visit_attribute(attr));
                 let is_named = matches!(&*call.func, Expr::Path(_));
                 self.found.for_others |= !is_named && call.args.iter().any(|a| self.hands_over(a));
+                if call.args.iter().any(|argument| self.hands_over(argument)) {
+                    let function = match made_with_context(call) {
+                        Some(Made::Mailbox) => call.args.get(1),
+                        Some(Made::Set) => None,
+                        None => Some(&*call.func),
+                    };
+                    self.found
+                        .functions
+                        .extend(function.and_then(plain_path).cloned());
+                }
                 self.visit_expr(&call.func);
                 self.arguments(&call.args);
             }
@@ -269,6 +287,21 @@ impl<'e> Visit<'e> for Search<'_> {
             Item::Fn(_) | Item::Impl(_) => {}
             _ => self.is_unclear = true,
         }
+    }
+}
+
+/// A path as a type could be written too.
+fn plain_path(expr: &Expr) -> Option<&Path> {
+    match expr {
+        Expr::Path(path) if path.qself.is_none() => {
+            let mut segments = path.path.segments.iter();
+            segments
+                .all(|segment| segment.arguments.is_empty())
+                .then_some(&path.path)
+        }
+        Expr::Paren(inner) => plain_path(&inner.expr),
+        Expr::Group(inner) => plain_path(&inner.expr),
+        _ => None,
     }
 }
 
@@ -398,6 +431,31 @@ mod tests {
             "join!(cx listen)",
         ] {
             assert_eq!(found(body), "..", "{body}");
+        }
+    }
+
+    #[test]
+    fn functions_that_get_the_context_are_found() {
+        for (body, expected) in [
+            (
+                "review(cx, 1).await?; shop::review(&cx).open()?; ship(1)",
+                "review shop::review",
+            ),
+            (
+                "Mailbox::open(cx, crate::inject); let set = JoinSet::named(cx, \"a\"); set.submit(review(cx))",
+                "crate::inject review",
+            ),
+            ("let review = 1; review(cx).await; all::<u8>(cx)", ""),
+        ] {
+            let text = format!("async fn flow(cx: &Cx) -> R {{ {body} }}");
+            let function: Function = syn::parse_str(&text).unwrap();
+            let context = syn::parse_str("cx").unwrap();
+            let found = listening(Some(&context), &function.body);
+            let paths = found.functions.iter();
+            let texts: Vec<_> = paths
+                .map(|path| path.to_token_stream().to_string().replace(' ', ""))
+                .collect();
+            assert_eq!(texts.join(" "), expected, "{body}");
         }
     }
 

@@ -14,6 +14,7 @@ mod sites;
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
+use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
 use syn::{Expr, ExprMethodCall, Path};
@@ -223,8 +224,10 @@ impl VisitMut for Lowering<'_> {
                     .for_each(|argument| self.begun(argument));
             }
             Expr::Call(call) => {
-                if !is_join_set(call) {
-                    self.note_callee(self.labels.callee(call));
+                match made_with_context(call) {
+                    Some(Made::Set) => {}
+                    Some(Made::Mailbox) => self.note_callee(call.args.get(1).and_then(last_name)),
+                    None => self.note_callee(self.labels.callee(call)),
                 }
                 visit_mut::visit_expr_call_mut(self, call);
             }
@@ -243,14 +246,40 @@ impl VisitMut for Lowering<'_> {
     }
 }
 
-/// `JoinSet::new(cx)`, which calls nothing with the context.
-fn is_join_set(call: &syn::ExprCall) -> bool {
+/// What takes the context and calls nothing with it by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Made {
+    /// `JoinSet::new(cx)`, `JoinSet::named(cx, "turn")`.
+    Set,
+    /// `Mailbox::open(cx, inject)`, which offers the stub.
+    Mailbox,
+}
+
+/// Whether it is one of those.
+pub(crate) fn made_with_context(call: &syn::ExprCall) -> Option<Made> {
     let Expr::Path(path) = &*call.func else {
-        return false;
+        return None;
     };
     let mut segments = path.path.segments.iter().rev();
-    segments.next().is_some_and(|last| last.ident == "new")
-        && segments.next().is_some_and(|ty| ty.ident == "JoinSet")
+    let (last, ty) = (segments.next()?, segments.next()?);
+    match (
+        ty.ident.to_string().as_str(),
+        last.ident.to_string().as_str(),
+    ) {
+        ("JoinSet", "new" | "named") => Some(Made::Set),
+        ("Mailbox", "open" | "open_with") => Some(Made::Mailbox),
+        _ => None,
+    }
+}
+
+/// The last segment of a path.
+fn last_name(expr: &Expr) -> Option<String> {
+    match expr {
+        Expr::Path(path) => Some(path.path.segments.last()?.ident.unraw().to_string()),
+        Expr::Paren(inner) => last_name(&inner.expr),
+        Expr::Group(inner) => last_name(&inner.expr),
+        _ => None,
+    }
 }
 
 fn take(expr: &mut Expr) -> Expr {

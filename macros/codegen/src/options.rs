@@ -264,6 +264,30 @@ impl DurableOptions {
     }
 }
 
+/// `#[stub(name = "..", crate = path)]`
+#[derive(Debug)]
+pub(crate) struct StubOptions {
+    pub(crate) name: Option<LitStr>,
+    pub(crate) krate: Path,
+}
+
+impl StubOptions {
+    pub(crate) fn parse(attr: TokenStream, errors: &mut Errors) -> Self {
+        let mut options = StubOptions {
+            name: None,
+            krate: default_crate(),
+        };
+        for option in given(attr, errors) {
+            match option.name.to_string().as_str() {
+                "name" => options.name = option.text("\"review\"", errors),
+                "crate" => options.krate = option.path(errors).unwrap_or(options.krate),
+                _ => unknown("`#[stub]`", &option.name, &["name", "crate"], errors),
+            }
+        }
+        options
+    }
+}
+
 /// `#[perennial::test(strict, crate = path)]`
 #[derive(Debug)]
 pub(crate) struct TestOptions {

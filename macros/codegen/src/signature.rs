@@ -12,11 +12,12 @@ use crate::inputs::Inputs;
 /// The runtime takes functions of up to so many inputs.
 const MOST_INPUTS: usize = 8;
 
-/// Which of the two attributes stands above the function.
+/// Which of the attributes stands above the function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Workflow,
     Activity,
+    Stub,
 }
 
 impl Kind {
@@ -25,6 +26,7 @@ impl Kind {
         match self {
             Kind::Workflow => "a workflow",
             Kind::Activity => "an activity",
+            Kind::Stub => "a stub",
         }
     }
 
@@ -33,12 +35,13 @@ impl Kind {
         match self {
             Kind::Workflow => "`#[workflow]`",
             Kind::Activity => "`#[activity]`",
+            Kind::Stub => "`#[stub]`",
         }
     }
 
     fn context(self) -> &'static str {
         match self {
-            Kind::Workflow => "Cx",
+            Kind::Workflow | Kind::Stub => "Cx",
             Kind::Activity => "ActivityCx",
         }
     }
@@ -46,7 +49,7 @@ impl Kind {
     /// What its first parameter should look like.
     fn context_parameter(self) -> &'static str {
         match self {
-            Kind::Workflow => "cx: &Cx",
+            Kind::Workflow | Kind::Stub => "cx: &Cx",
             Kind::Activity => "acx: &ActivityCx",
         }
     }
@@ -136,11 +139,12 @@ fn modifiers(kind: Kind, sig: &Signature, errors: &mut Errors) {
             format!("{noun} cannot be `extern`: the runtime calls it"),
         );
     }
-    if kind == Kind::Workflow && sig.asyncness.is_none() {
+    if kind != Kind::Activity && sig.asyncness.is_none() {
         errors.at(
             sig.fn_token.span,
             format!(
-                "`#[workflow]` goes on an `async fn`\n\nhelp: write `async fn {}`",
+                "{} goes on an `async fn`\n\nhelp: write `async fn {}`",
+                kind.attribute(),
                 sig.ident
             ),
         );
@@ -154,6 +158,7 @@ fn generic(kind: Kind, parameter: &GenericParam, errors: &mut Errors) {
             let share = match kind {
                 Kind::Workflow => "a generic `#[durable]` function",
                 Kind::Activity => "a generic function",
+                Kind::Stub => "a generic `#[durable]` function that calls them",
             };
             errors.at(
                 parameter.ident.span(),
@@ -291,9 +296,12 @@ fn owned_input(kind: Kind, ty: &Type, errors: &mut Errors) -> bool {
 fn output(kind: Kind, sig: &Signature, errors: &mut Errors) -> Option<Type> {
     let noun = kind.noun();
     let ReturnType::Type(_, ty) = &sig.output else {
+        if kind == Kind::Stub {
+            return Some(syn::parse_quote!(()));
+        }
         let result = match kind {
             Kind::Workflow => "Result<(), MyError>",
-            Kind::Activity => "Result<(), Failure>",
+            Kind::Activity | Kind::Stub => "Result<(), Failure>",
         };
         errors.at(
             sig.paren_token.span.close(),

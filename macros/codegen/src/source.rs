@@ -11,6 +11,7 @@ mod tokens;
 pub(crate) use self::modules::{Candidate, candidates};
 pub(crate) use self::tokens::{Token, unescaped};
 use self::tokens::{closing, tokens};
+use crate::lower::Made;
 use crate::markers::{self, Marker};
 use crate::names::FileNames;
 
@@ -370,38 +371,55 @@ fn calls(context: &str, tokens: &[Token<'_>]) -> Vec<String> {
     for (index, token) in tokens.iter().enumerate() {
         if *token == Token::Sign('(')
             && let Some(name) = called(&tokens[..index])
-            && !is_join_set(&tokens[..index])
-            && !calls.contains(&name)
             && hands_over(context, &tokens[index + 1..])
         {
-            calls.push(name);
+            let before = &tokens[..index];
+            let name = match made_with_context(before) {
+                Some(Made::Set) => None,
+                Some(Made::Mailbox) => second_argument(&tokens[index + 1..]),
+                None => Some(name),
+            };
+            calls.extend(name.filter(|name| !calls.contains(name)));
         }
     }
     calls
 }
 
-/// `JoinSet::new`, `JoinSet::<T>::new`: it calls nothing with the context.
-fn is_join_set(before: &[Token<'_>]) -> bool {
+/// `JoinSet::new`, `JoinSet::<T>::new`, `Mailbox::open`: by itself it calls nothing with the context.
+fn made_with_context(before: &[Token<'_>]) -> Option<Made> {
     let [
         ty @ ..,
         Token::Sign(':'),
         Token::Sign(':'),
-        Token::Word("new"),
+        Token::Word(last),
     ] = before
     else {
-        return false;
+        return None;
     };
     let ty = match ty {
         [.., Token::Sign('>')] => {
             let open = ty.iter().rposition(|token| *token == Token::Sign('<'));
             match open.map(|open| &ty[..open]) {
                 Some([ty @ .., Token::Sign(':'), Token::Sign(':')]) => ty,
-                _ => return false,
+                _ => return None,
             }
         }
         ty => ty,
     };
-    ty.last() == Some(&Token::Word("JoinSet"))
+    match (ty.last()?, *last) {
+        (Token::Word("JoinSet"), "new" | "named") => Some(Made::Set),
+        (Token::Word("Mailbox"), "open" | "open_with") => Some(Made::Mailbox),
+        _ => None,
+    }
+}
+
+/// The last name of the path that is the second argument. `tokens` begin behind the parenthesis.
+fn second_argument(tokens: &[Token<'_>]) -> Option<String> {
+    let comma = tokens.iter().position(|token| *token == Token::Sign(','))?;
+    let path = tokens[comma + 1..]
+        .iter()
+        .take_while(|token| matches!(token, Token::Word(_) | Token::Sign(':')));
+    path.filter_map(Token::word).last().map(str::to_owned)
 }
 
 /// Whether it waits for a message or a signal, or does something else with its context than to call what it offers

@@ -210,6 +210,27 @@ fn signature_of_a_workflow() {
 }
 
 #[test]
+fn signature_of_a_stub() {
+    let text = report(
+        perennial_codegen::stub,
+        &[
+            ("", "async fn s(cx: &Cx) -> u8 { 1 }"),
+            ("", "fn s(cx: &Cx) -> u8;"),
+            ("", "async fn s() -> u8;"),
+            ("", "async fn s(order: Order) -> u8;"),
+            ("", "async fn s(acx: &ActivityCx) -> u8;"),
+            ("", "async fn s<T>(cx: &Cx, name: &str) -> Vec<T>;"),
+            ("", "async fn s(cx: &Cx) -> impl Sized;"),
+            ("", "async fn s(&self, cx: &Cx) -> u8;"),
+            ("nmae = \"x\"", "async fn s(cx: &Cx);"),
+            ("name = \"\"", "async fn s(cx: &Cx);"),
+            ("", "struct S;"),
+        ],
+    );
+    insta::assert_snapshot!(text);
+}
+
+#[test]
 fn too_many_inputs() {
     let inputs: String = ('a'..='i').map(|name| format!(", {name}: u8")).collect();
     let item = format!("async fn a(acx: &ActivityCx{inputs}) -> Result<u8, Failure> {{ Ok(1) }}");

@@ -131,6 +131,17 @@ fn a_migration() {
     );
 }
 
+#[test]
+fn a_stub() {
+    let item = "
+        /// A person looks at an order.
+        #[cfg(feature = \"people\")]
+        pub async fn review(cx: &Cx, order: Order, _note: String) -> Verdict;
+    ";
+    let options = tokens("name = \"second look\"");
+    insta::assert_snapshot!(formatted(perennial_codegen::stub(options, tokens(item))));
+}
+
 fn activity(options: &str, item: &str) -> String {
     formatted(perennial_codegen::activity(tokens(options), tokens(item)))
 }

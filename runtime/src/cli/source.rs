@@ -288,6 +288,7 @@ fn read_export<R: BufRead, T: Told>(
                 | Content::Timer(_)
                 | Content::View(_)
                 | Content::Key(_)
+                | Content::Offer(_)
                 | Content::Attempt(..),
             ) => {}
             Step::Done => judge.finish(),

@@ -4,13 +4,16 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use perennial::{Data, Message, RunId, RunKey, Signal, Stream, View, Workflow, WorkflowResult};
+use perennial::{
+    Data, InvalidId, Message, OperationId, RunId, RunKey, Signal, Stream, Stub, StubFn, View,
+    Workflow, WorkflowResult,
+};
 use tokio::sync::oneshot;
 
 use super::unblock::unblock;
 use super::{
-    Items, ListMessages, RunHistory, RunInfo, SendError, SendMessage, Unblocked, ViewError, Viewed,
-    Watch, history, send, status, view,
+    Fulfil, Items, ListMessages, ListOffers, RunHistory, RunInfo, SendError, SendMessage,
+    Unblocked, ViewError, Viewed, Watch, history, send, status, view,
 };
 use crate::engine::{self, Shared, WaitError};
 use crate::error::{ReadError, RunError, Unavailable, UnblockError};
@@ -125,6 +128,29 @@ impl<W: Workflow> RunHandle<W> {
         value: &T,
     ) -> impl Future<Output = Result<(), SendError>> + Send + use<T, W> {
         send::signal(Arc::clone(&self.shared), self.run.clone(), signal, value)
+    }
+
+    /// Completes an operation that it has offered: see [`Client::fulfil`](super::Client::fulfil).
+    ///
+    /// # Errors
+    ///
+    /// [`FulfilError`](super::FulfilError); [`OtherRun`](super::FulfilError::OtherRun) where the reference is one of another run (B13).
+    pub fn fulfil<M, F: StubFn<M>>(
+        &self,
+        reference: impl TryInto<OperationId, Error: Into<InvalidId>>,
+        stub: F,
+        value: &<F::S as Stub>::Output,
+    ) -> Fulfil {
+        let _ = stub;
+        let (shared, namespace) = (Arc::clone(&self.shared), self.run.namespace.clone());
+        let reference = reference.try_into().map_err(Into::into);
+        Fulfil::typed(shared, namespace, reference, F::S::NAME, value.to_value())
+            .only(self.run.id.clone())
+    }
+
+    /// Lists the calls of stubs that it has made: see [`Client::offers`](super::Client::offers).
+    pub fn offers(&self) -> ListOffers {
+        ListOffers::new(Arc::clone(&self.shared), self.run.clone())
     }
 
     /// Lists the messages that it was sent: see [`Client::list_messages`](super::Client::list_messages).

@@ -144,14 +144,13 @@ impl SendError {
 
     /// What was handed to the store, and then this happened.
     pub(crate) fn unavailable(run: &RunKey, error: Unavailable) -> Self {
-        let reason = match &error {
-            Unavailable::Store(StoreError::Unknown { reason }) => reason.clone(),
-            Unavailable::Broken { reason } => format!("the engine stopped, since {reason}"),
-            Unavailable::Stopped => "the runtime was stopped".to_owned(),
-            Unavailable::Store(_) | Unavailable::Draining => return Self::Unavailable(error),
-        };
-        let run = run.clone();
-        Self::Unacknowledged { run, reason }
+        match error.lost() {
+            Some(reason) => Self::Unacknowledged {
+                run: run.clone(),
+                reason,
+            },
+            None => Self::Unavailable(error),
+        }
     }
 
     pub(super) fn unstorable(name: &str, error: EncodeError) -> Self {

@@ -120,6 +120,7 @@ impl Serve for Stopped {
             observation: engine::observation(tell.channel, tell.name, tell.payload, told),
             at: now,
             tasks: Vec::new(),
+            stub: None,
             key,
         };
         match wait(|ack| self.0.deliver(deliver, ack)) {

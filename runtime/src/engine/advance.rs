@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use perennial::history::{Channel, Decision, Observation, SlotResult, Unit};
-use perennial::machine::{Machine, Step, WARN_EVENTS};
+use perennial::machine::{Machine, Offered, Step, WARN_EVENTS};
 use perennial::{Blocked, RunKey, Timestamp};
 
 use super::message::Ended;
@@ -13,7 +13,7 @@ use super::run::{After, Input, Open, Progress, Run, Stage, settles};
 use super::send::observation;
 use super::shard::Shard;
 use super::{Shared, commit};
-use crate::store::{Awaited, Slot, SlotEffect, Status, Task, TaskChange, TimerChange};
+use crate::store::{Awaited, OfferChange, Slot, SlotEffect, Status, Task, TaskChange, TimerChange};
 
 /// How many units a commit may have.
 const MOST_UNITS: usize = 256;
@@ -223,10 +223,12 @@ pub(super) fn values(unit: &Unit) -> usize {
         Observation::MessageArrived(told) | Observation::SignalArrived(told) => {
             told.payload.as_json().len()
         }
+        Observation::StubFulfilled { value, .. } => value.as_json().len(),
         _ => 0,
     };
     let decided = unit.decisions.iter().map(|decision| match decision {
         Decision::ActivityScheduled { input: value, .. }
+        | Decision::StubOffered { input: value, .. }
         | Decision::SendRequested { payload: value, .. }
         | Decision::Recorded { value, .. }
         | Decision::Emitted { value, .. }
@@ -290,6 +292,7 @@ pub(super) fn apply(shared: &Shared, run: &mut Run, input: &Input, step: Step, n
         unit,
         scheduled,
         stopped_timers,
+        offers,
         logs,
         views,
         finished,
@@ -314,6 +317,12 @@ pub(super) fn apply(shared: &Shared, run: &mut Run, input: &Input, step: Step, n
     }
     for (operation, deadline) in stopped_timers {
         run.stop_timer(operation, deadline);
+    }
+    for offered in offers {
+        if let Offered::Opened { name, .. } = offered {
+            run.after.push(After::Offered(name));
+        }
+        run.changes.offers.push(change_of(offered, &unit));
     }
     if !logs.is_empty() {
         run.after.push(After::Logs(logs));
@@ -431,6 +440,26 @@ pub(super) fn apply(shared: &Shared, run: &mut Run, input: &Input, step: Step, n
         tracing::warn!(run = %run.key, events = unit.last(), "the history of a run is getting long");
     }
     run.changes.units.push(unit);
+}
+
+/// What becomes of an offer by a unit, for the store.
+fn change_of(offered: Offered, unit: &Unit) -> OfferChange {
+    match offered {
+        Offered::Opened { operation, name } => OfferChange::Open {
+            operation,
+            unit: unit.number,
+            name: name.to_owned(),
+            at: unit.at,
+        },
+        Offered::Limited {
+            operation,
+            deadline,
+        } => OfferChange::Limit {
+            operation,
+            deadline,
+        },
+        Offered::Closed { operation } => OfferChange::Close { operation },
+    }
 }
 
 fn end(run: &mut Run, status: Status, value: perennial::value::Value, at: Timestamp) {

@@ -248,6 +248,7 @@ impl Shard {
                     };
                     self.shared.timer(TimerMessage::Timer { timer, rings });
                 }
+                After::Offered(stub) => self.offered(key, stub),
                 After::Logs(lines) => {
                     let workflow = self
                         .runs

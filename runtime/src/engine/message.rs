@@ -7,7 +7,9 @@ use perennial::value::{Digest, Value};
 use perennial::{RunId, RunKey, Timestamp, WorkflowDefinition};
 use tokio::sync::{mpsc, oneshot};
 
+use super::fulfil::FulfilRequest;
 use super::migrate::MigrateRequest;
+use super::reply::ReplyRequest;
 use super::reuse::Reuse;
 use super::send::SendRequest;
 use super::unblock::UnblockReply;
@@ -36,6 +38,10 @@ pub(crate) enum Message {
     },
     /// A client tells a run something.
     Send(SendRequest),
+    /// A client completes an operation of a run.
+    Fulfil(FulfilRequest),
+    /// A client waits for the answer to that.
+    AwaitReply(ReplyRequest),
     /// The store has answered that.
     Delivered {
         run: RunKey,
@@ -93,6 +99,8 @@ impl Message {
             Self::Migrate(request) => Some(&request.run),
             Self::Send(request) => Some(&request.run),
             Self::Arrived(arrival) => Some(&arrival.run),
+            Self::Fulfil(request) => Some(&request.run),
+            Self::AwaitReply(request) => Some(&request.run),
             Self::Slot { waiting, .. } => Some(&waiting.run),
             Self::Await { run, .. }
             | Self::Unblock { run, .. }

@@ -11,6 +11,7 @@ mod advance;
 mod block;
 mod commit;
 mod dispatch;
+mod fulfil;
 mod inputs;
 mod message;
 mod migrate;
@@ -18,6 +19,7 @@ mod observers;
 mod open;
 mod outbox;
 mod program;
+mod reply;
 mod retention;
 mod reuse;
 mod run;
@@ -50,10 +52,12 @@ use crate::error::Unavailable;
 use crate::registry::Registry;
 use crate::store::{Owner, Remains, Store, StoreError};
 
+pub(crate) use fulfil::FulfilRequest;
 pub(crate) use migrate::{MigrateReply, MigrateRequest};
 pub(crate) use observers::{Follower, Observers};
 #[cfg(feature = "cli")]
 pub(crate) use open::{entropy, unreadable_history};
+pub(crate) use reply::{Replied, ReplyRequest};
 pub(crate) use retention::SLICE;
 pub use reuse::Reuse;
 pub(crate) use send::{SendRequest, observation, too_late};

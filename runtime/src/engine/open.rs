@@ -248,7 +248,7 @@ impl Shard {
     /// Tells all who wait how the run has ended.
     fn answer_end(&mut self, key: &RunKey, head: &Head) {
         // A timer that was dropped wakes its run too: mostly nobody waits.
-        if self.waiters.contains_key(key) {
+        if self.waiters.contains_key(key) || self.replies.contains_key(key) {
             let answer = answer_of(&*self.shared.store, key, head);
             self.answer(key, &answer);
         }

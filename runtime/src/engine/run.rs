@@ -179,6 +179,8 @@ pub(super) enum After {
     },
     /// Those who follow the run look at what it has given out.
     News,
+    /// Those who wait for a call of this stub are told.
+    Offered(&'static str),
     /// The workflow's lines are shown.
     Logs(Vec<LogLine>),
     /// Who started the run is told.

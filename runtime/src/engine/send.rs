@@ -1,4 +1,4 @@
-//! Messages and signals on their way to a run (S25).
+//! Messages, signals and values for offers on their way to a run (S25).
 //!
 //! A send is handed to the store as it comes, and answered when the store has it durably (S4): whether the run is in
 //! memory, blocked, or nobody's concern at the moment makes no difference to the sender. A run in memory is told what
@@ -8,10 +8,11 @@ use std::sync::Arc;
 
 use perennial::history::{Channel, Observation, Told};
 use perennial::value::Value;
-use perennial::{RunId, RunKey, SendFailure};
+use perennial::{RunId, RunKey, SendFailure, Timestamp};
 use tokio::sync::oneshot;
 
 use super::Shared;
+use super::fulfil::FulfilRequest;
 use super::inputs::IDLE_SIGNALS;
 use super::message::Message;
 use super::run::{Run, Stage};
@@ -31,11 +32,84 @@ pub(crate) struct SendRequest {
     pub(crate) reply: oneshot::Sender<Result<Delivered, SendError>>,
 }
 
-/// A send that the store has not answered.
+/// What somebody outside wants a run to have, and hears of.
+#[derive(Debug)]
+pub(super) enum Sent {
+    /// A message or a signal.
+    Told(SendRequest),
+    /// A value for an offer.
+    Value(FulfilRequest),
+}
+
+/// Why nothing came of it.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// The store has refused it.
+    Refused(Refusal),
+    /// It was not handed over, or the store could not do it.
+    Unavailable(Unavailable),
+    /// It was handed over, and then this happened.
+    Lost(Unavailable),
+}
+
+impl Sent {
+    fn run(&self) -> &RunKey {
+        match self {
+            Self::Told(request) => &request.run,
+            Self::Value(request) => &request.run,
+        }
+    }
+
+    fn observation(&self) -> Observation {
+        match self {
+            Self::Told(request) => request.observation(),
+            Self::Value(request) => request.observation(),
+        }
+    }
+
+    /// The row that it has become.
+    fn row(&self, delivered: Delivered) -> Queued {
+        let mut observation = self.observation();
+        if let Observation::MessageArrived(told) | Observation::SignalArrived(told) =
+            &mut observation
+        {
+            told.number = delivered.arrival;
+        }
+        Queued {
+            arrival: delivered.arrival,
+            at: delivered.at,
+            observation,
+        }
+    }
+
+    fn deliver(&self, at: Timestamp) -> Deliver {
+        let (key, stub) = match self {
+            Self::Told(request) => (request.key.clone(), None),
+            Self::Value(request) => (None, Some(request.stub.clone())),
+        };
+        Deliver {
+            run: self.run().clone(),
+            observation: self.observation(),
+            at,
+            tasks: Vec::new(),
+            key,
+            stub,
+        }
+    }
+
+    fn succeed(self, delivered: Delivered) {
+        match self {
+            Self::Told(request) => drop(request.reply.send(Ok(delivered))),
+            Self::Value(request) => drop(request.reply.send(Ok(delivered))),
+        }
+    }
+}
+
+/// One of them that the store has not answered.
 #[derive(Debug)]
 pub(super) struct UnderWay {
     ticket: u64,
-    request: SendRequest,
+    sent: Sent,
 }
 
 /// What a sender says, as the run's history has it. The store puts its number in.
@@ -63,19 +137,13 @@ impl SendRequest {
         observation(self.channel, self.name.clone(), self.payload.clone(), key)
     }
 
-    /// The row that it has become.
-    fn row(&self, delivered: Delivered) -> Queued {
-        let mut observation = self.observation();
-        if let Observation::MessageArrived(told) | Observation::SignalArrived(told) =
-            &mut observation
-        {
-            told.number = delivered.arrival;
-        }
-        Queued {
-            arrival: delivered.arrival,
-            at: delivered.at,
-            observation,
-        }
+    fn fail(self, failure: Failure) {
+        let error = match failure {
+            Failure::Refused(refusal) => SendError::of(refusal),
+            Failure::Unavailable(error) => SendError::Unavailable(error),
+            Failure::Lost(error) => SendError::unavailable(&self.run, error),
+        };
+        let _ = self.reply.send(Err(error));
     }
 }
 
@@ -123,27 +191,24 @@ pub(crate) fn too_late(store: &dyn Store, run: &RunKey) -> Option<SendError> {
 
 impl Shard {
     /// Hands it to the store. A runtime that drains does so too: what it does not come to the next one does.
-    pub(super) fn send(&mut self, request: SendRequest) {
+    pub(super) fn send(&mut self, sent: Sent) {
         if let Some(error) = self.failed.clone() {
-            let _ = request.reply.send(Err(SendError::Unavailable(error)));
-            return;
+            return self.refuse(sent, Failure::Unavailable(error));
         }
-        if let Err(error) = self.check_awaited(&request) {
-            let _ = request.reply.send(Err(error));
+        if let Sent::Told(request) = &sent
+            && let Err(error) = self.check_awaited(request)
+        {
+            if let Sent::Told(request) = sent {
+                let _ = request.reply.send(Err(error));
+            }
             return;
         }
         self.tickets += 1;
         let ticket = self.tickets;
-        let run = request.run.clone();
-        let deliver = Deliver {
-            run: run.clone(),
-            observation: request.observation(),
-            at: self.shared.clock.now(),
-            tasks: Vec::new(),
-            key: request.key.clone(),
-        };
+        let run = sent.run().clone();
+        let deliver = sent.deliver(self.shared.clock.now());
         // Not in the ack: where the engine fails first, the sender is told so.
-        let under_way = UnderWay { ticket, request };
+        let under_way = UnderWay { ticket, sent };
         self.sends.entry(run.clone()).or_default().push(under_way);
         let shared = Arc::clone(&self.shared);
         let ack = Box::new(move |result| {
@@ -156,6 +221,16 @@ impl Shard {
             shared.tell(&run, message);
         });
         self.shared.store.deliver(deliver, ack);
+    }
+
+    fn refuse(&self, sent: Sent, failure: Failure) {
+        match sent {
+            Sent::Told(request) => request.fail(failure),
+            Sent::Value(request) => {
+                let run = request.run.clone();
+                request.fail(failure, || self.ended(&run));
+            }
+        }
     }
 
     /// Whether the run's workflow may wait for that, as far as this program knows (M38).
@@ -181,48 +256,42 @@ impl Shard {
         ticket: u64,
         result: Result<Delivered, StoreError>,
     ) {
-        let Some(request) = self.take_send(key, ticket) else {
+        let Some(sent) = self.take_send(key, ticket) else {
             return;
         };
         match result {
             Ok(delivered) => {
-                let row = request.row(delivered);
-                let _ = request.reply.send(Ok(delivered));
+                let row = sent.row(delivered);
+                sent.succeed(delivered);
                 if !delivered.duplicate {
                     self.arrived(key, row, delivered.wakes);
                 }
             }
-            Err(StoreError::Refused(Refusal::Finished { .. })) => self.told_too_late(request),
-            Err(StoreError::Refused(refusal)) => {
-                let _ = request.reply.send(Err(SendError::of(refusal)));
-            }
+            Err(StoreError::Refused(refusal)) => match (sent, refusal) {
+                (Sent::Told(request), Refusal::Finished { .. }) => self.told_too_late(request),
+                (sent, refusal) => self.refuse(sent, Failure::Refused(refusal)),
+            },
             Err(
                 error @ (StoreError::Unknown { .. }
                 | StoreError::Closed { .. }
                 | StoreError::Io { .. }),
             ) => {
                 let error = Unavailable::from(error);
-                let _ = request
-                    .reply
-                    .send(Err(SendError::unavailable(key, error.clone())));
+                self.refuse(sent, Failure::Lost(error.clone()));
                 self.fail(error);
             }
-            Err(error) => {
-                let _ = request
-                    .reply
-                    .send(Err(SendError::Unavailable(error.into())));
-            }
+            Err(error) => self.refuse(sent, Failure::Unavailable(error.into())),
         }
     }
 
-    fn take_send(&mut self, key: &RunKey, ticket: u64) -> Option<SendRequest> {
+    fn take_send(&mut self, key: &RunKey, ticket: u64) -> Option<Sent> {
         let sends = self.sends.get_mut(key)?;
         let place = sends.iter().position(|send| send.ticket == ticket)?;
-        let UnderWay { request, .. } = sends.remove(place);
+        let UnderWay { sent, .. } = sends.remove(place);
         if sends.is_empty() {
             self.sends.remove(key);
         }
-        Some(request)
+        Some(sent)
     }
 
     /// Another run has put a row into the run's queue, with a commit of its own (S3).
@@ -265,17 +334,16 @@ impl Shard {
     fn told_too_late(&mut self, request: SendRequest) {
         match too_late(&*self.shared.store, &request.run) {
             // It has begun anew between the two.
-            None => self.send(request),
+            None => self.send(Sent::Told(request)),
             Some(error) => drop(request.reply.send(Err(error))),
         }
     }
 
     /// Tells all whose sends the store has not answered.
     pub(super) fn fail_sends(&mut self, error: &Unavailable) {
-        for (run, sends) in std::mem::take(&mut self.sends) {
-            for UnderWay { request, .. } in sends {
-                let error = SendError::unavailable(&run, error.clone());
-                let _ = request.reply.send(Err(error));
+        for (_, sends) in std::mem::take(&mut self.sends) {
+            for UnderWay { sent, .. } in sends {
+                self.refuse(sent, Failure::Lost(error.clone()));
             }
         }
     }

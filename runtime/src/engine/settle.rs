@@ -232,6 +232,9 @@ impl Run {
                     self.late(operation, Some(result), now)
                 }
                 Observation::ActivityFailed { operation, .. } => self.late(operation, None, now),
+                Observation::StubFulfilled {
+                    operation, value, ..
+                } => self.late(operation, Some(value), now),
                 _ => {}
             }
             self.changes.taken.extend(row.map(|(arrival, _)| arrival));

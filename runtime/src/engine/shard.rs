@@ -12,6 +12,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::message::{Ended, Message, StartRequest, WaitError};
 use super::migrate::{MigrateRequest, UnderWay};
 use super::outbox::Outbox;
+use super::reply::ReplyRequest;
 use super::run::{BlockedNow, Run, Runs, Stage};
 use super::send;
 use super::unblock::Asked;
@@ -38,6 +39,8 @@ pub(super) struct Shard {
     pub(super) migrations: HashMap<RunKey, Vec<MigrateRequest>, ByRun>,
     /// Runs whose ends as such are being written.
     pub(super) moving: HashMap<RunKey, UnderWay, ByRun>,
+    /// Clients that wait for answers of runs to what they gave them.
+    pub(super) replies: HashMap<RunKey, Vec<ReplyRequest>, ByRun>,
     /// What clients tell runs, of which the store has not said that it has it.
     pub(super) sends: HashMap<RunKey, Vec<send::UnderWay>, ByRun>,
     /// The number of the last of them.
@@ -62,6 +65,7 @@ impl Shard {
             migrations: HashMap::default(),
             moving: HashMap::default(),
             sends: HashMap::default(),
+            replies: HashMap::default(),
             tickets: 0,
             outbox: Outbox::default(),
             draining: Vec::new(),
@@ -135,7 +139,9 @@ impl Shard {
             Message::Unblock { run, reply } => self.unblock(&run, reply),
             Message::Migrate(request) => self.migrate(request),
             Message::Migrated { run, result } => self.migrated(&run, result),
-            Message::Send(request) => self.send(request),
+            Message::Send(request) => self.send(send::Sent::Told(request)),
+            Message::Fulfil(request) => self.send(send::Sent::Value(request)),
+            Message::AwaitReply(request) => self.await_reply(request),
             Message::Delivered {
                 run,
                 ticket,
@@ -180,26 +186,26 @@ impl Shard {
     }
 
     fn wait_for(&mut self, run: RunKey, reply: Waiter) {
-        if let Some(error) = &self.failed {
-            let _ = reply.send(Err(WaitError::Unavailable(error.clone())));
-            return;
+        match self.answer_now(&run) {
+            Some(answer) => drop(reply.send(answer)),
+            None => self.add_waiter(run, reply),
         }
-        match self.runs.get(&run).map(Box::as_ref) {
-            Some(open) if open.is_about_to_answer() => return self.add_waiter(run, reply),
+    }
+
+    /// The answer to those who wait for a run's end, where there is one; `None`: they are told when it comes.
+    pub(super) fn answer_now(&self, run: &RunKey) -> Option<Result<Ended, WaitError>> {
+        if let Some(error) = &self.failed {
+            return Some(Err(WaitError::Unavailable(error.clone())));
+        }
+        match self.runs.get(run).map(Box::as_ref) {
+            Some(open) if open.is_about_to_answer() => None,
             Some(Run {
                 blocked: Some(blocked),
                 ..
-            }) => {
-                let _ = reply.send(Err(blocked.answer()));
-                return;
-            }
-            Some(open) if !open.ended => return self.add_waiter(run, reply),
+            }) => Some(Err(blocked.answer())),
+            Some(open) if !open.ended => None,
             // Its end is in the store.
-            Some(_) | None => {}
-        }
-        match self.end_of(&run) {
-            Some(answer) => drop(reply.send(answer)),
-            None => self.add_waiter(run, reply),
+            Some(_) | None => self.end_of(run),
         }
     }
 
@@ -236,6 +242,7 @@ impl Shard {
 
     /// Tells all who wait for the run's end.
     pub(super) fn answer(&mut self, run: &RunKey, answer: &Result<Ended, WaitError>) {
+        self.answer_replies(run, answer);
         for waiter in self.waiters.remove(run).into_iter().flatten() {
             let _ = waiter.send(answer.clone());
         }
@@ -254,6 +261,7 @@ impl Shard {
         for waiter in std::mem::take(&mut self.waiters).into_values().flatten() {
             let _ = waiter.send(Err(WaitError::Unavailable(error.clone())));
         }
+        self.fail_replies(&WaitError::Unavailable(error.clone()));
         let asked: Vec<RunKey> = self.asked.keys().cloned().collect();
         for run in asked {
             self.answer_asked(&run, &UnblockError::Unavailable(error.clone()));

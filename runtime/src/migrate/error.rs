@@ -218,7 +218,11 @@ fn dispose(open: &[Open]) -> String {
         )
     });
     let stop = timer.then(|| "`old.stop_timers()` ends its timers with it".to_owned());
-    let ways: Vec<_> = keep.into_iter().chain(stop).collect();
+    let offer = open
+        .iter()
+        .any(|one| matches!(one.kind, OpenKind::Stub { .. }));
+    let close = offer.then(|| "`old.close_offers()` closes its offers of stubs with it".to_owned());
+    let ways: Vec<_> = keep.into_iter().chain(stop).chain(close).collect();
     ways.join("; ")
 }
 

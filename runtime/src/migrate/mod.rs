@@ -114,7 +114,7 @@ impl Wish {
             input,
             definition: *migration,
             kept: old.open_activities(),
-            stopped: old.open_timers(),
+            stopped: old.ending(),
         })))
     }
 

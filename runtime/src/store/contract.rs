@@ -17,6 +17,7 @@ use super::StoreError;
 use super::blocked::{BlockedChange, BlockedRecord};
 use super::inbox::{Awaited, Delivered, Inbox, KeyRecord, SendKey};
 use super::migrate::Migrate;
+use super::offers::{Offer, OfferChange, Waiting};
 use super::program::ProgramRecord;
 use super::purge::{FinishedRun, Progress, Purge, Purged, Remains};
 use super::restore::Restore;
@@ -80,6 +81,10 @@ pub trait Store: Send + Sync + fmt::Debug + 'static {
     /// whatever has become of the run since (M18). Refused when the run is unknown or finished, when it has too
     /// many messages that it has not taken, or signals in its queue, and when the key was used for something else
     /// or is older than what the run knows (S26).
+    ///
+    /// A value for an [offer](Offer) is known by the operation: the same value is not delivered again, whatever has
+    /// become of the run since (B3, B7), and another one is refused (B4, B5). Refused too where there is no such
+    /// operation, or it is no offer, or one of another stub (B12), and where the offer was closed (B11).
     fn deliver(&self, deliver: Deliver, ack: Ack<Delivered>);
 
     /// Makes `owner` the owner of the run under a new fence, and answers with the head.
@@ -121,8 +126,8 @@ pub trait Store: Send + Sync + fmt::Debug + 'static {
     /// When something that is stored cannot be read.
     fn head(&self, run: &RunKey) -> Result<Option<Head>, StoreError>;
 
-    /// All that is kept of a run beside its history and its [keys](Self::keys); `None` when there is no such run. Of a purged run that is
-    /// its head.
+    /// All that is kept of a run beside its history, its [keys](Self::keys) and its [offers](Self::offers); `None`
+    /// when there is no such run. Of a purged run that is its head.
     ///
     /// # Errors
     ///
@@ -183,6 +188,35 @@ pub trait Store: Send + Sync + fmt::Debug + 'static {
         let views = self.views(run)?;
         Ok(views.into_iter().find(|view| view.name == name))
     }
+
+    /// The offer of an operation, whatever has become of it. `None` where the operation is no offer or not there yet,
+    /// and where the run or that generation was purged, or is not there.
+    ///
+    /// # Errors
+    ///
+    /// When something that is stored cannot be read.
+    fn offer(&self, run: &RunKey, operation: u64) -> Result<Option<Offer>, StoreError>;
+
+    /// At most `limit` offers of a run, whatever has become of them, in the order of their operations, after the
+    /// operation `after`; those that [`offer`](Self::offer) gives.
+    ///
+    /// # Errors
+    ///
+    /// When something that is stored cannot be read.
+    fn offers(&self, run: &RunKey, after: u64, limit: usize) -> Result<Vec<Offer>, StoreError>;
+
+    /// At most `limit` open offers of all runs of a namespace, in the order of the runs' ids and then of the
+    /// operations, after the operation `after` of a run, which need not exist.
+    ///
+    /// # Errors
+    ///
+    /// When something that is stored cannot be read.
+    fn waiting(
+        &self,
+        namespace: &Namespace,
+        after: Option<(&RunId, u64)>,
+        limit: usize,
+    ) -> Result<Vec<Waiting>, StoreError>;
 
     /// At most `limit` units of a generation, from the one on that holds event number `from`. Nothing of
     /// generations that were purged: those before [`Head::kept_from`].
@@ -412,6 +446,8 @@ pub struct Changes {
     pub tasks: Vec<TaskChange>,
     /// Timers.
     pub timers: Vec<TimerChange>,
+    /// Offers. The end of the run closes those that are open (B11).
+    pub offers: Vec<OfferChange>,
     /// Attempts to be shown.
     pub attempts: Vec<AttemptRecord>,
     /// What the run shows from now on; of several changes of one view the last counts.
@@ -437,8 +473,10 @@ pub struct Deliver {
     pub at: Timestamp,
     /// Tasks that this settles.
     pub tasks: Vec<TaskChange>,
-    /// By what the run knows it again, where the sender may repeat it.
+    /// By what the run knows it again, where the sender may repeat it. An offer is known by its operation.
     pub key: Option<SendKey>,
+    /// Of a value for an offer: the name of the stub that it is meant for, where that is to be checked (B12).
+    pub stub: Option<String>,
 }
 
 /// An activity that has to run: kept from the commit that schedules it to the one that takes its result.
@@ -557,7 +595,7 @@ pub struct Queued {
     pub observation: Observation,
 }
 
-/// All that is kept of a run beside its history and its keys.
+/// All that is kept of a run beside its history, its keys and its offers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loaded {
     /// Its head.

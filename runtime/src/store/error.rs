@@ -138,6 +138,26 @@ pub enum Refusal {
         /// When the sender first sent it.
         at: Timestamp,
     },
+    /// The run has not come to an operation of that number (B12).
+    NoSuchOffer {
+        /// The run.
+        run: RunKey,
+        /// The operation's number.
+        operation: u64,
+    },
+    /// The operation is not one that somebody outside completes, or its generation was purged (B12).
+    NotAnOffer {
+        /// The run.
+        run: RunKey,
+        /// The operation's number.
+        operation: u64,
+    },
+    /// The offer is one of another stub (B12).
+    OtherOffer(Box<OtherOffer>),
+    /// The offer was fulfilled with another value (B4, B5, B7).
+    OfferTaken(Box<OfferTaken>),
+    /// The run waited no more for the offer: it dropped it, or ended, or the time was over (B11).
+    OfferClosed(Box<OfferClosed>),
     /// What is to be restored contradicts itself.
     Inconsistent {
         /// The run.
@@ -160,6 +180,47 @@ pub struct KeyConflict {
     pub known: Digest,
     /// The digest of what is sent now.
     pub given: Digest,
+}
+
+/// An offer that was fulfilled with another value (B4).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OfferTaken {
+    /// The run.
+    pub run: RunKey,
+    /// The operation's number.
+    pub operation: u64,
+    /// The name of the stub.
+    pub name: String,
+    /// The digest of the value that it has.
+    pub known: Digest,
+    /// The digest of the value that came now.
+    pub given: Digest,
+}
+
+/// An offer of another stub than the one that it was taken for (B12).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OtherOffer {
+    /// The run.
+    pub run: RunKey,
+    /// The operation's number.
+    pub operation: u64,
+    /// The name of the stub that it is of.
+    pub name: String,
+    /// The name of the stub that it was taken for.
+    pub given: String,
+}
+
+/// An offer that nobody waits for any more (B11).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OfferClosed {
+    /// The run.
+    pub run: RunKey,
+    /// The operation's number.
+    pub operation: u64,
+    /// The name of the stub.
+    pub name: String,
+    /// Since when.
+    pub at: Timestamp,
 }
 
 impl fmt::Display for Refusal {
@@ -226,6 +287,55 @@ impl fmt::Display for Refusal {
                 "the idempotency key \"{}\" was first used at {at}, and run {run} does not know keys that old any more",
                 key.escape_debug()
             ),
+            Self::NoSuchOffer { run, operation } => {
+                write!(f, "run {run} has not come to an operation {operation}")
+            }
+            Self::NotAnOffer { run, operation } => write!(
+                f,
+                "operation {operation} of run {run} is none that somebody outside completes"
+            ),
+            Self::OtherOffer(other) => {
+                let OtherOffer {
+                    run,
+                    operation,
+                    name,
+                    given,
+                } = &**other;
+                write!(
+                    f,
+                    "operation {operation} of run {run} is a call of \"{}\", and not of \"{}\"",
+                    name.escape_debug(),
+                    given.escape_debug()
+                )
+            }
+            Self::OfferTaken(taken) => {
+                let OfferTaken {
+                    run,
+                    operation,
+                    name,
+                    known,
+                    given,
+                } = &**taken;
+                write!(
+                    f,
+                    "operation {operation} of run {run}, of \"{}\", was completed with another value (digest {known}, \
+                     this one's is {given})",
+                    name.escape_debug()
+                )
+            }
+            Self::OfferClosed(closed) => {
+                let OfferClosed {
+                    run,
+                    operation,
+                    name,
+                    at,
+                } = &**closed;
+                write!(
+                    f,
+                    "run {run} waits no more for operation {operation}, of \"{}\", since {at}",
+                    name.escape_debug()
+                )
+            }
             Self::Inconsistent { run, problem } => write!(
                 f,
                 "what is to be restored of run {run} has {problem}, so it is not what a store gave out"

@@ -108,6 +108,8 @@ pub struct Inbox {
     /// Keys of arrivals up to this one are not the generation's own: the run has begun anew since. A store may keep
     /// some of them for a while; they are not known.
     pub keys_after: u64,
+    /// How many offers it has that are open.
+    pub offers: u64,
 }
 
 /// What the run is told by an observation, if it comes from a sender.
@@ -405,6 +407,7 @@ mod tests {
                 at: at(sent),
                 digest,
             }),
+            stub: None,
         }
     }
 

@@ -20,6 +20,7 @@ pub mod export;
 mod inbox;
 mod memory;
 mod migrate;
+mod offers;
 mod program;
 mod purge;
 mod restore;
@@ -36,7 +37,7 @@ pub use contract::{
     Ack, AttemptOutcome, AttemptRecord, Changes, Commit, Create, Created, Deliver, DueTimer, Fence,
     Head, ListQuery, Loaded, Owner, Page, Queued, Status, Store, Task, TaskChange, TimerChange,
 };
-pub use error::{KeyConflict, Refusal, StoreError};
+pub use error::{KeyConflict, OfferClosed, OfferTaken, OtherOffer, Refusal, StoreError};
 pub use inbox::{
     Awaited, Delivered, Inbox, KEY_WINDOW, KeyRecord, MAX_AWAITED, MAX_AWAITED_BYTES, MAX_INBOX,
     MAX_KEY_BYTES, MAX_KEYS, SendKey,
@@ -44,6 +45,7 @@ pub use inbox::{
 pub(crate) use inbox::{send_digest, told};
 pub use memory::MemoryStore;
 pub use migrate::Migrate;
+pub use offers::{Offer, OfferChange, OfferState, Waiting};
 pub use program::{MAX_PROGRAMS, ProgramRecord};
 pub use purge::{FinishedRun, Keep, Progress, Purge, Purged, Remains};
 pub use restore::Restore;

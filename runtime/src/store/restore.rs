@@ -1,8 +1,8 @@
 //! Putting runs back as an export holds them.
 //!
 //! A run comes in parts: its kept histories from the first generation on, each in as many parts as one
-//! likes, the keys that it knows, before or among those, and at last all that is beside them, which makes it visible. Until then there is no such run, and
-//! none can be made under its name. A restore that was interrupted can go on where it stood, or is
+//! likes, the keys that it knows and its offers, before or among those, and at last all that is beside them, which makes
+//! it visible. Until then there is no such run, and none can be made under its name. A restore that was interrupted can go on where it stood, or is
 //! [given up](Restore::GiveUp) and begun again.
 //!
 //! Restored heads and tasks name owners of the store that they came from. Those that
@@ -16,6 +16,7 @@ use perennial::history::Unit;
 
 use super::contract::{AttemptRecord, Head, Loaded};
 use super::inbox::{Inbox, KeyRecord};
+use super::offers::{Offer, OfferState};
 use super::stream::{self, StreamRange};
 use super::{Refusal, Status, StoreError, rules, view};
 
@@ -42,6 +43,13 @@ pub enum Restore {
         /// Keys that follow on those of the parts before, as [`Store::keys`](super::Store::keys) gave them.
         keys: Vec<KeyRecord>,
     },
+    /// Some of the run's offers, in the order of their operations.
+    Offers {
+        /// The run.
+        run: RunKey,
+        /// Offers that follow on those of the parts before, as [`Store::offers`](super::Store::offers) gave them.
+        offers: Vec<Offer>,
+    },
     /// All that is beside the histories. It makes the run visible, and is refused unless they are there.
     Run {
         /// The run.
@@ -64,6 +72,7 @@ impl Restore {
         match self {
             Self::History { run, .. }
             | Self::Keys { run, .. }
+            | Self::Offers { run, .. }
             | Self::Run { run, .. }
             | Self::GiveUp { run } => run,
         }
@@ -91,6 +100,23 @@ pub(super) struct Restoring {
     pub(super) last_key: u64,
     /// The streams of which its histories have items.
     pub(super) streams: Vec<StreamRange>,
+    /// Its offers so far.
+    pub(super) offers: RestoredOffers,
+}
+
+/// The offers of a run that is restored, as far as its head has to fit them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct RestoredOffers {
+    /// How many of them are open.
+    pub(super) open: u64,
+    /// The operation of the last of them; 0: there is none.
+    pub(super) last: u64,
+    /// The generation of the first.
+    pub(super) first_generation: u64,
+    /// The generation of the last.
+    pub(super) last_generation: u64,
+    /// The greatest arrival of those that were fulfilled.
+    pub(super) arrival: u64,
 }
 
 /// Numbers beyond this come from no store, and counting on from them would overflow.
@@ -189,6 +215,34 @@ pub(super) fn keys(
     Ok(now)
 }
 
+/// How far the restore is with some offers.
+pub(super) fn offers(
+    run: &RunKey,
+    exists: bool,
+    so_far: Option<&Restoring>,
+    given: &[Offer],
+) -> Result<Restoring, StoreError> {
+    absent(run, exists, so_far)?;
+    let mut now = so_far.cloned().unwrap_or_default();
+    let offers = &mut now.offers;
+    for offer in given {
+        offer.check()?;
+        if offer.operation <= offers.last || offer.generation < offers.last_generation {
+            return inconsistent(run, "offers that are not in the order of their operations");
+        }
+        if offers.last == 0 {
+            offers.first_generation = offer.generation;
+        }
+        (offers.last, offers.last_generation) = (offer.operation, offer.generation);
+        match offer.state {
+            OfferState::Open => offers.open += 1,
+            OfferState::Fulfilled { arrival, .. } => offers.arrival = offers.arrival.max(arrival),
+            OfferState::Closed { .. } => {}
+        }
+    }
+    Ok(now)
+}
+
 /// What a restore of two sends with one key is refused with.
 pub(super) fn two_of_one_key<T>(run: &RunKey) -> Result<T, StoreError> {
     inconsistent(run, "two sends of one key")
@@ -224,6 +278,19 @@ pub(super) fn finish(
     }
     if keys.keys > 0 && (keys.first_key <= head.inbox.keys_after || keys.last_key > head.arrivals) {
         return inconsistent(run, "keys of sends that are not its own");
+    }
+    let offers = keys.offers;
+    if offers.open != head.inbox.offers {
+        return inconsistent(run, "another number of open offers than its head says");
+    }
+    let generations = head.kept_from..=head.generation;
+    if offers.last > 0
+        && !(generations.contains(&offers.first_generation)
+            && generations.contains(&offers.last_generation)
+            && offers.last < head.next_operation
+            && offers.arrival <= head.arrivals)
+    {
+        return inconsistent(run, "offers that are not its own");
     }
     let given = (head.generation, head.sequence);
     let fits = match so_far.filter(|so_far| so_far.generation > 0) {
@@ -312,6 +379,8 @@ fn check(run: &RunKey, loaded: &Loaded) -> Result<(), StoreError> {
         "generations that are kept and purged at once"
     } else if purged && !(finished && alone && head.inbox == Inbox::default()) {
         "something that a purge would have taken"
+    } else if finished && head.inbox.offers > 0 {
+        "open offers that its end would have closed"
     } else if head.blocked == blocked.is_empty() {
         "blocked records that do not fit its head"
     } else if !distinct(tasks.iter().map(|task| task.operation)) {

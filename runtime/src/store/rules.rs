@@ -13,7 +13,7 @@ use super::contract::{
 use super::inbox::{self, Awaited, Inbox, KeyRecord, told};
 use super::purge::Purged;
 use super::view::ViewRecord;
-use super::{Refusal, StoreError, stream, view};
+use super::{Refusal, StoreError, offers, stream, view};
 
 /// The largest unit, and the largest row of a queue, in bytes of its record (S15).
 pub const MAX_UNIT_BYTES: usize = 16 << 20;
@@ -274,6 +274,7 @@ pub(super) fn row_record(row: &Queued) -> Result<Vec<u8>, StoreError> {
 fn check_bounds(changes: &Changes) -> Result<(), StoreError> {
     check_tasks(&changes.tasks)?;
     check_attempts(&changes.attempts)?;
+    offers::check(&changes.offers)?;
     if let Some(awaited) = &changes.awaited {
         awaited.check()?;
     }

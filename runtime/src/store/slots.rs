@@ -300,6 +300,7 @@ impl Keys {
             at,
             tasks: Vec::new(),
             key: send_key,
+            stub: None,
         };
         let oldest: &[KeyRecord] = match &mut self.oldest {
             Some(oldest) => oldest.make_contiguous(),

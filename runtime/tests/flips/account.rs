@@ -45,6 +45,8 @@ pub(crate) fn account(store: &dyn Store, also: &[RunKey]) -> Account {
         note(&mut account, format!("load {run}"), loaded);
         let keys = store.keys(&run, 0, usize::MAX);
         note(&mut account, format!("keys {run}"), keys);
+        let offers = store.offers(&run, 0, usize::MAX);
+        note(&mut account, format!("offers {run}"), offers);
         for generation in generations {
             let units = store.history(&run, generation, 1, usize::MAX);
             note(&mut account, format!("history {run} {generation}"), units);

@@ -11,8 +11,8 @@ use perennial::{ActivityOptions, Class, RunKey, Timestamp};
 use perennial_runtime::store::sled::Options;
 use perennial_runtime::store::{
     Ack, AttemptOutcome, AttemptRecord, BlockedChange, BlockedRecord, Changes, Commit, Create,
-    Created, Deliver, Durability, Head, Keep, MemoryStore, Owner, Progress, Purge, Refusal,
-    SendKey, SledStore, Status, Store, StoreError, Task, TaskChange, TimerChange,
+    Created, Deliver, Durability, Head, Keep, MemoryStore, OfferChange, Owner, Progress, Purge,
+    Refusal, SendKey, SledStore, Status, Store, StoreError, Task, TaskChange, TimerChange,
 };
 
 use crate::support::seeded::Seeded;
@@ -192,6 +192,7 @@ impl Story {
         // Some keys come again, and with something else.
         let name = format!("key-{}", self.chance.within(0..40));
         let is_message = self.chance.percent(50);
+        let is_value = !is_message && self.chance.percent(50);
         let result = value(bytes);
         let key = is_message.then(|| SendKey {
             key: name.clone(),
@@ -205,6 +206,14 @@ impl Story {
                 payload: result,
                 key: Some(name),
             })
+        } else if is_value {
+            // For an offer, mostly; some have a value or were dropped.
+            let last = self.runs[run].operation;
+            Observation::StubFulfilled {
+                operation: self.chance.within(0..last + 1),
+                value: result,
+                key: None,
+            }
         } else {
             Observation::ActivityCompleted {
                 operation: 1,
@@ -217,6 +226,7 @@ impl Story {
             at: at(2),
             tasks: Vec::new(),
             key,
+            stub: None,
         };
         let arrival = wait(|ack| self.store.deliver(deliver.clone(), ack));
         let same = wait(|ack| self.model.deliver(deliver, ack));
@@ -226,6 +236,7 @@ impl Story {
                 self.runs.get_mut(run).unwrap().rows.push(arrival.arrival);
             }
             Ok(_) | Err(StoreError::Refused(Refusal::KeyConflict { .. })) => {}
+            Err(StoreError::Refused(_)) if is_value => {}
             Err(error) => panic!("{error}"),
         }
     }
@@ -265,6 +276,19 @@ impl Story {
                 operation: known.operation,
                 deadline,
             });
+        }
+        if chance.percent(30) {
+            known.operation += 1;
+            changes.offers.push(OfferChange::Open {
+                operation: known.operation,
+                unit: known.head.sequence + 1,
+                name: "review".into(),
+                at: at(3),
+            });
+            if chance.percent(30) {
+                let operation = chance.within(0..known.operation + 1);
+                changes.offers.push(OfferChange::Close { operation });
+            }
         }
         if known.timers.len() > 3 {
             let (operation, deadline) = known.timers.remove(0);

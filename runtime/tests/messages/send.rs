@@ -81,6 +81,7 @@ async fn m01_also_where_no_program_has_ever_run_it() {
             at: Timestamp::default(),
             tasks: Vec::new(),
             key: None,
+            stub: None,
         };
         let (sent, answer) = std::sync::mpsc::channel();
         store.deliver(deliver, Box::new(move |result| sent.send(result).unwrap()));

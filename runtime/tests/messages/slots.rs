@@ -288,6 +288,7 @@ fn fill(store: &dyn Store, run: &str) {
             at: Timestamp::default(),
             tasks: Vec::new(),
             key: None,
+            stub: None,
         };
         store.deliver(deliver, Box::new(|answer| assert!(answer.is_ok())));
     }

@@ -31,6 +31,7 @@ fn keyed(run: &RunKey, key: &str, at: u64) -> Deliver {
             at,
             digest,
         }),
+        stub: None,
     }
 }
 

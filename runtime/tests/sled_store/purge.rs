@@ -102,6 +102,7 @@ fn keyed(run: &RunKey, number: u64) -> Deliver {
             at: at(5),
             digest,
         }),
+        stub: None,
     }
 }
 

@@ -5,12 +5,13 @@
 use std::sync::{Arc, Mutex};
 
 use perennial::history::Unit;
-use perennial::{Namespace, RunKey, Timestamp};
+use perennial::{Namespace, RunId, RunKey, Timestamp};
 use perennial_runtime::Profile;
 use perennial_runtime::store::{
     Ack, AttemptRecord, Commit, Committed, Create, Created, Deliver, Delivered, DueTimer,
-    FinishedRun, Head, KeyRecord, ListQuery, Loaded, MemoryStore, Migrate, Owner, Page,
+    FinishedRun, Head, KeyRecord, ListQuery, Loaded, MemoryStore, Migrate, Offer, Owner, Page,
     ProgramRecord, Progress, Purge, Remains, Restore, Store, StoreError, StreamItem, ViewRecord,
+    Waiting,
 };
 use tokio::sync::Semaphore;
 
@@ -251,6 +252,23 @@ impl Store for Shared {
     fn load(&self, run: &RunKey) -> Result<Option<Loaded>, StoreError> {
         self.0.inner.load(run)
     }
+    fn offer(&self, run: &RunKey, operation: u64) -> Result<Option<Offer>, StoreError> {
+        self.0.inner.offer(run, operation)
+    }
+
+    fn offers(&self, run: &RunKey, after: u64, limit: usize) -> Result<Vec<Offer>, StoreError> {
+        self.0.inner.offers(run, after, limit)
+    }
+
+    fn waiting(
+        &self,
+        namespace: &Namespace,
+        after: Option<(&RunId, u64)>,
+        limit: usize,
+    ) -> Result<Vec<Waiting>, StoreError> {
+        self.0.inner.waiting(namespace, after, limit)
+    }
+
     fn keys(&self, run: &RunKey, after: u64, limit: usize) -> Result<Vec<KeyRecord>, StoreError> {
         self.0.inner.keys(run, after, limit)
     }

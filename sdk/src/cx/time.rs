@@ -94,7 +94,7 @@ pub struct Sleep {
 }
 
 impl Sleep {
-    pub(super) fn after(handle: Handle, duration: Duration) -> Self {
+    pub(crate) fn after(handle: Handle, duration: Duration) -> Self {
         let until = Until::After(duration);
         Self { handle, until }
     }
@@ -107,6 +107,10 @@ impl Sleep {
             Until::At(time) => time.since(self.handle.now()),
         };
         (length > MAX_SLEEP).then_some(SleepError::TooLong { length })
+    }
+
+    pub(crate) fn handle(&self) -> &Handle {
+        &self.handle
     }
 }
 

@@ -18,7 +18,7 @@ use pin_project_lite::pin_project;
 
 pub use boxed::BoxDurable;
 pub use join::{join, join_all, try_join};
-pub use join_set::JoinSet;
+pub use join_set::{JoinSet, MemberId, Next, NextWithId, Take};
 pub use select::{Either, race};
 pub use start::{Elsewhere, Start};
 pub use task::Task;

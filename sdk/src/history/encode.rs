@@ -9,8 +9,8 @@ use crate::value::Value;
 use crate::wire::{Content, FieldWriter, Fields, RecordError, RecordWriter, open};
 
 use super::event::{
-    ActivityFailure, CallSite, Channel, Decision, Observation, OpenOperation, RecordSource, Told,
-    Unit,
+    ActivityFailure, CallSite, Channel, Close, Decision, Observation, OpenOperation, RecordSource,
+    Told, Unit,
 };
 use ended::{read_migrated, read_open, read_started, write_migrated, write_open, write_started};
 
@@ -32,6 +32,7 @@ mod kind {
     pub(super) const MIGRATED: u32 = 20;
     pub(super) const MESSAGE_ARRIVED: u32 = 21;
     pub(super) const SIGNAL_ARRIVED: u32 = 22;
+    pub(super) const STUB_FULFILLED: u32 = 23;
     pub(super) const SLOT_FILLED: u32 = 30;
     pub(super) const ACTIVITY_SCHEDULED: u32 = 64;
     pub(super) const TIMER_STARTED: u32 = 65;
@@ -43,6 +44,9 @@ mod kind {
     pub(super) const RECEIVE_STARTED: u32 = 71;
     pub(super) const RECEIVED: u32 = 72;
     pub(super) const EMITTED: u32 = 104;
+    pub(super) const STUB_OFFERED: u32 = 84;
+    pub(super) const STUB_INVALID: u32 = 85;
+    pub(super) const SET_CLOSED: u32 = 86;
     pub(super) const SEND_REQUESTED: u32 = 94;
 }
 
@@ -89,6 +93,17 @@ fn observation(fields: &mut FieldWriter<'_>, observation: &Observation) {
         Observation::SignalArrived(told) => {
             fields.nested(kind::SIGNAL_ARRIVED, |f| write_told(f, told));
         }
+        Observation::StubFulfilled {
+            operation,
+            value,
+            key,
+        } => fields.nested(kind::STUB_FULFILLED, |f| {
+            f.number(1, *operation);
+            f.text(2, value.as_json());
+            if let Some(key) = key {
+                f.text(3, key);
+            }
+        }),
         Observation::SlotFilled { operation, result } => {
             fields.nested(kind::SLOT_FILLED, |f| {
                 f.number(1, *operation);
@@ -102,6 +117,13 @@ fn channel_number(channel: Channel) -> u64 {
     match channel {
         Channel::Message => 1,
         Channel::Signal => 2,
+    }
+}
+
+fn close_number(close: Close) -> u64 {
+    match close {
+        Close::Drop => 1,
+        Close::Detach => 2,
     }
 }
 
@@ -218,6 +240,28 @@ fn decision(fields: &mut FieldWriter<'_>, decision: &Decision) {
             f.text(3, value.as_json());
             write_site(f, 4, site.as_ref());
         }),
+        Decision::StubOffered {
+            operation,
+            name,
+            input,
+            site,
+        } => fields.nested(kind::STUB_OFFERED, |f| {
+            f.number(1, *operation);
+            f.text(2, name);
+            f.text(3, input.as_json());
+            write_site(f, 4, site.as_ref());
+        }),
+        Decision::StubInvalid { operation, problem } => fields.nested(kind::STUB_INVALID, |f| {
+            f.number(1, *operation);
+            f.text(2, problem);
+        }),
+        Decision::SetClosed { name, close, open } => fields.nested(kind::SET_CLOSED, |f| {
+            f.text(1, name);
+            f.number(2, close_number(*close));
+            for member in open {
+                f.number(3, *member);
+            }
+        }),
         Decision::SendRequested {
             operation,
             run,
@@ -279,6 +323,7 @@ pub fn decode_unit(record: &[u8]) -> Result<Unit, RecordError> {
             | kind::MIGRATED
             | kind::MESSAGE_ARRIVED
             | kind::SIGNAL_ARRIVED
+            | kind::STUB_FULFILLED
             | kind::SLOT_FILLED => {
                 let read = read_observation(field, content.fields("event")?)?;
                 if observation.replace(read).is_some() {
@@ -360,6 +405,25 @@ impl<'a> Parts<'a> {
         }
     }
 
+    fn close(&self, field: usize) -> Result<Close, RecordError> {
+        match self.number(field, "close")? {
+            1 => Ok(Close::Drop),
+            2 => Ok(Close::Detach),
+            _ => Err(RecordError::Malformed { field: "close" }),
+        }
+    }
+
+    /// A field that may come several times.
+    fn numbers(&self, wanted: u32, name: &'static str) -> Result<Vec<u64>, RecordError> {
+        let (mut fields, mut numbers) = (self.fields.clone(), Vec::new());
+        while let Some((field, content)) = fields.next_field()? {
+            if field == wanted {
+                numbers.push(content.number(name)?);
+            }
+        }
+        Ok(numbers)
+    }
+
     fn told(&self) -> Result<Told, RecordError> {
         Ok(Told {
             number: self.number(1, "number")?,
@@ -406,6 +470,11 @@ fn read_observation(event: u32, fields: Fields<'_>) -> Result<Observation, Recor
         kind::MIGRATED => Observation::Migrated(read_migrated(&parts)?),
         kind::MESSAGE_ARRIVED => Observation::MessageArrived(parts.told()?),
         kind::SIGNAL_ARRIVED => Observation::SignalArrived(parts.told()?),
+        kind::STUB_FULFILLED => Observation::StubFulfilled {
+            operation: parts.number(1, "operation")?,
+            value: parts.value(2, "value")?,
+            key: parts.optional_text(3, "key")?,
+        },
         kind::SLOT_FILLED => Observation::SlotFilled {
             operation: parts.number(1, "operation")?,
             result: slot::read_result(parts.get(2, "result")?.fields("result")?)?,
@@ -436,9 +505,10 @@ fn read_failure(fields: Fields<'_>) -> Result<ActivityFailure, RecordError> {
 
 fn read_decision(event: u32, content: Content<'_>) -> Result<Decision, RecordError> {
     let fields = match event {
-        kind::ACTIVITY_SCHEDULED..=kind::RECEIVED | kind::SEND_REQUESTED | kind::EMITTED => {
-            content.fields("event")?
-        }
+        kind::ACTIVITY_SCHEDULED..=kind::RECEIVED
+        | kind::STUB_OFFERED..=kind::SET_CLOSED
+        | kind::SEND_REQUESTED
+        | kind::EMITTED => content.fields("event")?,
         other => return Err(RecordError::UnknownKind { kind: other.into() }),
     };
     let parts = Parts::read(fields)?;
@@ -489,6 +559,21 @@ fn read_decision(event: u32, content: Content<'_>) -> Result<Decision, RecordErr
             number: parts.number(2, "number")?,
             value: parts.value(3, "value")?,
             site: parts.site(4)?,
+        },
+        kind::STUB_OFFERED => Decision::StubOffered {
+            operation: parts.number(1, "operation")?,
+            name: parts.text(2, "name")?.to_owned().into(),
+            input: parts.value(3, "input")?,
+            site: parts.site(4)?,
+        },
+        kind::STUB_INVALID => Decision::StubInvalid {
+            operation: parts.number(1, "operation")?,
+            problem: parts.text(2, "problem")?.to_owned(),
+        },
+        kind::SET_CLOSED => Decision::SetClosed {
+            name: parts.text(1, "name")?.to_owned().into(),
+            close: parts.close(2)?,
+            open: parts.numbers(3, "open")?,
         },
         kind::SEND_REQUESTED => Decision::SendRequested {
             operation: parts.number(1, "operation")?,
@@ -576,6 +661,21 @@ mod tests {
                 value: value(),
                 site: site(),
             },
+            Decision::StubOffered {
+                operation: most,
+                name: "n".repeat(200).into(),
+                input: value(),
+                site: site(),
+            },
+            Decision::StubInvalid {
+                operation: most,
+                problem: "p".repeat(20_000),
+            },
+            Decision::SetClosed {
+                name: "n".repeat(200).into(),
+                close: Close::Detach,
+                open: vec![most; 1_000],
+            },
             Decision::SendRequested {
                 operation: most,
                 run: "r".repeat(128).parse().expect("a valid id"),
@@ -653,6 +753,11 @@ mod tests {
         let arrived = [
             Observation::MessageArrived(told()),
             Observation::SignalArrived(told()),
+            Observation::StubFulfilled {
+                operation: most,
+                value: value(),
+                key: Some("k".repeat(200)),
+            },
         ];
         let run = || "r".repeat(128).parse().expect("a valid id");
         let filled = [

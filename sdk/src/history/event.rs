@@ -82,6 +82,16 @@ pub enum Observation {
     MessageArrived(Told),
     /// A signal came in, and reached the waits of its name that were open (S25, M54).
     SignalArrived(Told),
+    /// Somebody outside has fulfilled a stub that the run had offered (S25).
+    StubFulfilled {
+        /// The operation's number.
+        operation: u64,
+        /// What it was fulfilled with.
+        value: Value,
+        /// The idempotency key of who did it, where one was given (S4).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        key: Option<String>,
+    },
     /// A decision that only its commit could give a result to has got it (S3). It comes before all else that the run
     /// is told.
     SlotFilled {
@@ -113,6 +123,9 @@ impl Observation {
                 },
                 Self::TimerFired { .. } => 0,
                 Self::MessageArrived(told) | Self::SignalArrived(told) => told.size(),
+                Self::StubFulfilled { value, key, .. } => {
+                    value.as_json().len() + key.as_ref().map_or(0, String::len)
+                }
                 Self::SlotFilled { result, .. } => result.size(),
                 Self::Migrated(migrated) => migrated.size(),
             }
@@ -257,7 +270,7 @@ pub struct Migrated {
     /// Activities that had no result yet and go on: what they come to is recorded beside this history.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kept: Vec<OpenOperation>,
-    /// Timers that had not fired: they ended with the run.
+    /// Timers that had not fired and offers of stubs that nobody had fulfilled: they ended with the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stopped: Vec<u64>,
     /// How the run would have begun, where no program had begun it: then this is the history's only event.
@@ -362,6 +375,25 @@ pub enum Decision {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         invalid: Option<String>,
     },
+    /// It offered a stub: an operation whose result somebody outside gives, by its reference (S25).
+    StubOffered {
+        /// The operation's number.
+        operation: u64,
+        /// The stub's name.
+        name: Cow<'static, str>,
+        /// What whoever fulfils it is to know.
+        input: Value,
+        /// Where in the source.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        site: Option<CallSite>,
+    },
+    /// It found that what a stub was fulfilled with is not of its type, and was told so.
+    StubInvalid {
+        /// The operation's number.
+        operation: u64,
+        /// What is wrong with it, and where.
+        problem: String,
+    },
     /// It sent a message or a signal to another run, or to itself. The commit does it, and what that came to is what
     /// the run is told next (S3).
     SendRequested {
@@ -411,6 +443,15 @@ pub enum Decision {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         site: Option<CallSite>,
     },
+    /// It let go of a named set of work that had members which it had not taken.
+    SetClosed {
+        /// The name of the set.
+        name: Cow<'static, str>,
+        /// What becomes of those members.
+        close: Close,
+        /// Their numbers in the set.
+        open: Vec<u64>,
+    },
     /// It dropped an operation that had no result yet (S12).
     Dropped {
         /// The operation's number.
@@ -449,10 +490,13 @@ impl Decision {
         FRAME
             + site
             + match self {
-                Self::ActivityScheduled { name, input, .. } => name.len() + input.as_json().len(),
+                Self::ActivityScheduled { name, input, .. }
+                | Self::StubOffered { name, input, .. } => name.len() + input.as_json().len(),
+                Self::StubInvalid { problem, .. } => problem.len(),
                 Self::TimerStarted { .. } | Self::Dropped { .. } => 0,
                 Self::Emitted { stream, value, .. } => stream.len() + value.as_json().len(),
                 Self::Marker { id, .. } => id.len(),
+                Self::SetClosed { name, open, .. } => name.len() + 16 * open.len(),
                 Self::ReceiveStarted { name, .. } => name.len(),
                 Self::SendRequested {
                     run, name, payload, ..
@@ -481,9 +525,12 @@ impl Decision {
             | Self::Recorded { site, .. }
             | Self::ReceiveStarted { site, .. }
             | Self::Emitted { site, .. }
+            | Self::StubOffered { site, .. }
             | Self::SendRequested { site, .. }
             | Self::Marker { site, .. } => site.as_ref(),
             Self::Received { .. }
+            | Self::StubInvalid { .. }
+            | Self::SetClosed { .. }
             | Self::Dropped { .. }
             | Self::Completed { .. }
             | Self::Failed { .. } => None,
@@ -514,6 +561,17 @@ pub enum Channel {
     Message,
     /// A signal: for all who wait when it arrives.
     Signal,
+}
+
+/// What becomes of the members of a set of work that were not taken when the set is dropped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Close {
+    /// They are dropped too, in the order of their submission.
+    #[default]
+    Drop,
+    /// They go on beside the workflow's own line, until they are done or the run ends.
+    Detach,
 }
 
 /// Where a recorded value came from.

@@ -14,8 +14,8 @@ mod text;
 pub use encode::{UNIT_VERSION, decode_unit, encode_unit};
 pub(crate) use event::TEST_ARTIFACT;
 pub use event::{
-    ActivityFailure, CallSite, Channel, Decision, Event, Migrated, Observation, OpenOperation,
-    RecordSource, SEMANTICS, SlotResult, Started, StreamEnd, Told, Unit,
+    ActivityFailure, CallSite, Channel, Close, Decision, Event, Migrated, Observation,
+    OpenOperation, RecordSource, SEMANTICS, SlotResult, Started, StreamEnd, Told, Unit,
 };
 pub use json::NotAHistory;
 pub use text::{Render, render};

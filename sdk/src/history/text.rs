@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 use super::event::{
-    ActivityFailure, Channel, Decision, Migrated, Observation, OpenOperation, RecordSource,
+    ActivityFailure, Channel, Close, Decision, Migrated, Observation, OpenOperation, RecordSource,
     SlotResult, Started, Told, Unit,
 };
 use super::layout::{self, Shown};
@@ -162,6 +162,10 @@ impl Text {
             Observation::SlotFilled { operation, result } => self.filled(*operation, result),
             Observation::MessageArrived(told) => self.told("message", told),
             Observation::SignalArrived(told) => self.told("signal", told),
+            Observation::StubFulfilled {
+                operation, value, ..
+            } => Line::new(format!("fulfilled    {}", self.operation(*operation)))
+                .value(layout::value(value)),
             Observation::Migrated(migrated) => self.migrated(migrated),
         }
     }
@@ -309,6 +313,32 @@ impl Text {
                     Some(problem) => line.more(format!("   invalid: {}", problem.escape_debug())),
                     None => line,
                 }
+            }
+            Decision::StubOffered {
+                operation,
+                name,
+                input,
+                ..
+            } => {
+                self.begin(*operation, name);
+                Line::new(format!("  stub       {}", self.operation(*operation)))
+                    .value(layout::value(input))
+            }
+            Decision::StubInvalid { operation, problem } => {
+                Line::new(format!("  invalid    {}", self.operation(*operation)))
+                    .more(format!("   {}", problem.escape_debug()))
+            }
+            Decision::SetClosed { name, close, open } => {
+                let numbers: Vec<_> = open.iter().map(|member| format!("#{member}")).collect();
+                let how = match close {
+                    Close::Drop => "drops",
+                    Close::Detach => "lets go on",
+                };
+                Line::new(format!(
+                    "  closed     {}   {how} {}",
+                    name.escape_debug(),
+                    numbers.join(", ")
+                ))
             }
             Decision::Dropped { operation } => {
                 Line::new(format!("  dropped    {}", self.operation(*operation)))

@@ -444,7 +444,7 @@ impl Evidence {
 
     /// Another name and all else alike.
     fn is_renamed(&self, recorded: &Side, asked: &Side) -> bool {
-        let activity = |side: &Side| side.what.starts_with("activity ");
+        let both = |kind: &str| recorded.what.starts_with(kind) && asked.what.starts_with(kind);
         let same_input = match (&recorded.value, &asked.value) {
             (Some(a), Some(b)) => a.same(b),
             _ => false,
@@ -459,9 +459,7 @@ impl Evidence {
                 .is_some_and(|input| input.as_json() != "null"),
             _ => self.score(1, 1) > 0,
         };
-        activity(recorded)
-            && activity(asked)
-            && same_input
+        (both("activity ") || both("stub ")) && same_input
             && is_likely
             && recorded.operation == asked.operation
             && self.is_gone(recorded)

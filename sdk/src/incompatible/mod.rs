@@ -265,8 +265,11 @@ impl Incompatible {
         self.renamed = None;
         let name = self.recorded.as_ref().and_then(|side| side.name.as_ref());
         if let Some(name) = name.filter(|_| verdict.renamed) {
+            let is_stub =
+                (self.asked.as_ref()).is_some_and(|asked| asked.what.starts_with("stub "));
+            let attribute = if is_stub { "stub" } else { "activity" };
             let name = name.escape_debug();
-            self.renamed = Some(format!("#[activity(name = \"{name}\")]"));
+            self.renamed = Some(format!("#[{attribute}(name = \"{name}\")]"));
         }
         if self.kind != IncompatibleKind::ChangedInput {
             self.difference = None;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::RunId;
-use crate::history::{CallSite, Channel, Decision, RecordSource};
+use crate::history::{CallSite, Channel, Close, Decision, RecordSource};
 use crate::prose::shorten;
 use crate::value::Value;
 
@@ -117,6 +117,38 @@ impl Side {
         }
     }
 
+    /// The offer of a stub.
+    pub(crate) fn stub(name: &str) -> Self {
+        Self {
+            what: format!("stub {name}"),
+            name: Some(name.to_owned()),
+            ..Self::default()
+        }
+    }
+
+    /// That what a stub was fulfilled with is not of its type.
+    pub(crate) fn stub_invalid(operation: u64) -> Self {
+        Self {
+            operation: Some(operation),
+            ..Self::called("refusal of what a stub was fulfilled with")
+        }
+    }
+
+    /// The end of a named set of work, with the members that nobody has taken.
+    pub(crate) fn set_closed(name: &str, close: Close, open: usize) -> Self {
+        let how = match close {
+            Close::Drop => "dropped",
+            Close::Detach => "detached",
+        };
+        Self {
+            what: format!(
+                "end of the set \"{}\" with {open} {how}",
+                name.escape_debug()
+            ),
+            name: Some(name.to_owned()),
+            ..Self::default()
+        }
+    }
     /// The send of a message or a signal: what is compared is to whom, and what it says.
     pub(crate) fn send(channel: Channel, name: &str, run: &RunId, payload: &Value) -> Self {
         let what = match channel {
@@ -191,6 +223,17 @@ impl Side {
                 number,
                 ..
             } => Self::received(*channel, *operation, *number),
+            Decision::StubOffered {
+                operation,
+                name,
+                input,
+                ..
+            } => Self {
+                operation: Some(*operation),
+                value: Some(input.clone()),
+                ..Self::stub(name)
+            },
+            Decision::StubInvalid { operation, .. } => Self::stub_invalid(*operation),
             Decision::SendRequested {
                 operation,
                 run,
@@ -211,6 +254,7 @@ impl Side {
                 name: Some(id.clone().into_owned()),
                 ..Self::called(&Self::marker(id, *version))
             },
+            Decision::SetClosed { name, close, open } => Self::set_closed(name, *close, open.len()),
             Decision::Dropped { operation } => Self::dropped(*operation),
             Decision::Completed { value, .. } => Self {
                 value: Some(value.clone()),

@@ -81,7 +81,9 @@ pub(super) fn kept(sides: &[Side], ahead: &[Ahead]) -> Vec<Side> {
         if is_told {
             kept.push(Side {
                 what: ahead.what.to_owned(),
-                name: ahead.what.strip_prefix("activity ").map(str::to_owned),
+                name: (ahead.what.strip_prefix("activity "))
+                    .or_else(|| ahead.what.strip_prefix("stub "))
+                    .map(str::to_owned),
                 site: Some(ahead.site.clone()),
                 ..Side::default()
             });

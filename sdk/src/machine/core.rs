@@ -136,12 +136,24 @@ impl Core {
                     let detail = format!("it answers ~{operation}, which has sent \"{name}\"");
                     return Err(state.damaged(detail));
                 }
-                (Some(Kind::Activity(_) | Kind::Timer(_)), Resolution::Slot(_)) => {
+                (Some(Kind::Activity(_) | Kind::Timer(_) | Kind::Stub(_)), Resolution::Slot(_)) => {
                     let detail = format!("it says what ~{operation} has sent, which sends nothing");
                     return Err(state.damaged(detail));
                 }
                 (Some(Kind::Activity(name)), Resolution::Timer) => {
                     let detail = format!("it fires ~{operation}, which is the activity `{name}`");
+                    return Err(state.damaged(detail));
+                }
+                (Some(Kind::Activity(name)), Resolution::Stub(_)) => {
+                    let detail = format!("it fulfils ~{operation}, which is the activity `{name}`");
+                    return Err(state.damaged(detail));
+                }
+                (Some(Kind::Timer(_)), Resolution::Stub(_)) => {
+                    let detail = format!("it fulfils ~{operation}, which is a timer");
+                    return Err(state.damaged(detail));
+                }
+                (Some(Kind::Stub(name)), Resolution::Activity(_) | Resolution::Timer) => {
+                    let detail = format!("it answers ~{operation}, which is the stub `{name}`");
                     return Err(state.damaged(detail));
                 }
                 (Some(Kind::Receive(_, name)), _) => {
@@ -207,6 +219,15 @@ impl Core {
             _ => None,
         });
         let mut open: Vec<_> = open.collect();
+        open.sort_unstable();
+        open
+    }
+
+    pub(super) fn open_offers(&self) -> Vec<u64> {
+        let state = self.state.borrow();
+        let open = state.operations.iter();
+        let open = open.filter(|(_, o)| matches!(o.kind, Kind::Stub(_)) && o.end.is_none());
+        let mut open: Vec<u64> = open.map(|(number, _)| *number).collect();
         open.sort_unstable();
         open
     }

@@ -16,7 +16,7 @@ use super::Entropy;
 use super::core::Core;
 use super::handle::Until;
 use super::state::{Kind, State};
-use super::step::{LogLine, Scheduled};
+use super::step::{LogLine, Offered, Scheduled};
 use crate::ActivityOptions;
 use crate::history::{Channel, Decision, RecordSource};
 use crate::incompatible::{IncompatibleKind, Side};
@@ -119,6 +119,12 @@ impl Core {
     pub(super) fn refuse_activity(&self) -> Option<()> {
         self.deciding()?
             .step("activities with too large an input after one event")
+    }
+
+    /// The same for a stub.
+    pub(super) fn refuse_stub(&self) -> Option<()> {
+        self.deciding()?
+            .step("stubs with too large an input after one event")
     }
 
     /// A sleep that is too long, as [`refuse_activity`](Self::refuse_activity).
@@ -260,7 +266,9 @@ impl Core {
             }
             // What has its result is not open; its result was in the history before it was dropped.
             // What is sent is sent: the commit does it, whoever waits for what that comes to.
-            Kind::Activity(_) | Kind::Timer(_) | Kind::Slot(_) => operation.end.is_none(),
+            Kind::Activity(_) | Kind::Timer(_) | Kind::Slot(_) | Kind::Stub(_) => {
+                operation.end.is_none()
+            }
         };
         if is_open {
             self.decide_drop(number, operation.kind);
@@ -287,6 +295,10 @@ impl Core {
                 state.abandoned.insert(number, name);
             }
             Kind::Timer(deadline) => state.made.stopped_timers.push((number, deadline)),
+            Kind::Stub(_) => state
+                .made
+                .offers
+                .push(Offered::Closed { operation: number }),
             Kind::Receive(..) | Kind::Slot(_) => {}
         }
         Some(())

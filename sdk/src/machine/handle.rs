@@ -1,5 +1,6 @@
 //! An operation as the future that waits for it holds it.
 
+use std::panic::Location;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -9,7 +10,7 @@ use super::send::Sends;
 use super::state::{Arrived, Resolution};
 use crate::history::Channel;
 use crate::value::{DecodeError, EncodeError, Value};
-use crate::{ActivityOptions, Cx, Timestamp};
+use crate::{ActivityOptions, Cx, OperationId, Timestamp};
 
 /// Not started until its first poll; once started, dropping it before its result is a decision (S12).
 pub(crate) struct Handle {
@@ -71,6 +72,58 @@ impl Handle {
 
     pub(crate) fn start_receive(&mut self, channel: Channel, name: &'static str) {
         self.number = self.core.start_receive(channel, name);
+    }
+
+    /// See [`Core::offer_stub`].
+    pub(crate) fn offer_stub(
+        &mut self,
+        name: &'static str,
+        input: Value,
+        place: Option<&'static Location<'static>>,
+    ) {
+        self.number = self.core.offer_stub(name, input, place);
+    }
+
+    /// See [`Core::refuse_stub`].
+    pub(crate) fn refuse_stub(&self) -> Option<()> {
+        self.core.refuse_stub()
+    }
+
+    /// The offer is waited for until the timer fires: see [`Core::limit_offer`].
+    pub(crate) fn limit_offer(&self, timer: &Self) {
+        if let (Some(offer), Some(timer)) = (self.number, timer.number) {
+            self.core.limit_offer(offer, timer);
+        }
+    }
+
+    /// See [`Core::reference`].
+    pub(crate) fn reference(&self) -> OperationId {
+        self.core.reference(self.number)
+    }
+
+    /// As [`poll`](Self::poll), of the offer of a stub.
+    pub(crate) fn poll_fulfilled(&mut self, context: &mut Context<'_>) -> Poll<Value> {
+        match self.poll(context) {
+            Poll::Ready(Resolution::Stub(value)) => Poll::Ready(value),
+            Poll::Ready(_) => unreachable!("what resolves an operation is of its kind"),
+            Poll::Pending => Poll::Pending,
+        }
+    }
+
+    /// See [`Core::was_invalid`].
+    pub(crate) fn was_invalid(&self) -> bool {
+        self.number
+            .is_some_and(|number| self.core.was_invalid(number))
+    }
+
+    /// See [`Core::is_replaying`].
+    pub(crate) fn is_replaying(&self) -> bool {
+        self.core.is_replaying()
+    }
+
+    /// See [`Core::decide_invalid`].
+    pub(crate) fn decide_invalid(&self, problem: String) -> Option<String> {
+        self.core.decide_invalid(self.number?, problem)
     }
 
     pub(crate) fn request_send(&mut self, sends: Sends<'_>) {

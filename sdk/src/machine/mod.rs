@@ -19,6 +19,7 @@ mod flag;
 mod handle;
 mod inbox;
 mod markers;
+mod offers;
 #[cfg(feature = "testing")]
 mod pins;
 mod probe;
@@ -31,7 +32,7 @@ mod view;
 mod waits;
 
 pub use markers::MAX_MARKER_ID;
-pub use step::{LogLine, Scheduled, Step};
+pub use step::{LogLine, Offered, Scheduled, Step};
 pub use view::Shown;
 
 pub(crate) use self::core::{Core, SITE};
@@ -222,6 +223,7 @@ impl Machine {
             unit,
             scheduled: made.scheduled,
             stopped_timers: made.stopped_timers,
+            offers: made.offers,
             logs: made.logs,
             views: self.core.changed_views(),
             finished: self.finished,
@@ -256,6 +258,12 @@ impl Machine {
     #[must_use]
     pub fn open_activities(&self) -> Vec<u64> {
         self.core.open_activities()
+    }
+
+    /// The stubs that are offered and not fulfilled, in the order in which they were offered.
+    #[must_use]
+    pub fn open_offers(&self) -> Vec<u64> {
+        self.core.open_offers()
     }
 
     /// What the run waits for that has not come: each name once, in their order. Of all else that it is told it
@@ -310,6 +318,9 @@ impl Machine {
             Observation::TimerFired { operation } => {
                 self.core.resolve(operation, Resolution::Timer)?;
             }
+            Observation::StubFulfilled {
+                operation, value, ..
+            } => self.core.resolve(operation, Resolution::Stub(value))?,
             Observation::SlotFilled { operation, result } => {
                 self.core.resolve(operation, Resolution::Slot(result))?;
             }

@@ -12,7 +12,7 @@ use super::core::SITE;
 use super::inbox::Inbox;
 use super::markers::MarkerValue;
 use super::probe::Probe;
-use super::step::{LogLine, Scheduled};
+use super::step::{LogLine, Offered, Scheduled};
 use super::view::Views;
 use super::waits::passed;
 use super::{ActivityEnd, MAX_COMMANDS, MAX_OPEN, MAX_POLLS, MAX_UNIT_BYTES};
@@ -27,6 +27,7 @@ pub(crate) enum Resolution {
     Activity(ActivityEnd),
     Timer,
     Arrived(Arrived),
+    Stub(Value),
     Slot(SlotResult),
 }
 
@@ -62,6 +63,7 @@ pub(super) enum Kind {
     Activity(&'static str),
     Timer(Timestamp),
     Receive(Channel, &'static str),
+    Stub(&'static str),
     /// The result comes with the commit, for what is called like this.
     Slot(&'static str),
 }
@@ -72,6 +74,7 @@ pub(super) struct Made {
     pub(super) decisions: Vec<Decision>,
     pub(super) scheduled: Vec<Scheduled>,
     pub(super) stopped_timers: Vec<(u64, Timestamp)>,
+    pub(super) offers: Vec<Offered>,
     pub(super) logs: Vec<LogLine>,
 }
 

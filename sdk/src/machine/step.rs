@@ -13,6 +13,9 @@ pub struct Step {
     pub scheduled: Vec<Scheduled>,
     /// Timers that the unit drops.
     pub stopped_timers: Vec<(u64, Timestamp)>,
+    /// Stubs that the unit offers, and offers that it closes, in order. An offer that the unit's own observation
+    /// fulfils is over with that, and is not among them.
+    pub offers: Vec<Offered>,
     /// What the workflow logged.
     pub logs: Vec<LogLine>,
     /// Views that the unit has changed, as it leaves them: at most [`MAX_VIEWS`](crate::MAX_VIEWS).
@@ -30,6 +33,30 @@ pub struct Scheduled {
     pub decision: usize,
     /// What the activity declares, and the call set.
     pub options: ActivityOptions,
+}
+
+/// What becomes of the offer of a stub in a unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offered {
+    /// It is open from now on. Its input is in the unit.
+    Opened {
+        /// The operation's number.
+        operation: u64,
+        /// The stub's name.
+        name: &'static str,
+    },
+    /// It is waited for until then, and no longer.
+    Limited {
+        /// The operation's number.
+        operation: u64,
+        /// When its timer fires.
+        deadline: Timestamp,
+    },
+    /// Nobody waits for it any more.
+    Closed {
+        /// The operation's number.
+        operation: u64,
+    },
 }
 
 /// A line that a workflow logged. It appears once, and not when the workflow is replayed.

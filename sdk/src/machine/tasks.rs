@@ -11,6 +11,8 @@ use super::core::Core;
 use super::flag::Board;
 use super::trail;
 use super::waits::{apart, judged, may_poll};
+use crate::history::{Close, Decision};
+use crate::incompatible::{IncompatibleKind, Side};
 
 /// Tasks are numbered in the order in which they began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -102,6 +104,33 @@ impl Core {
     pub(crate) fn remove_task(&self, id: TaskId) {
         let slot = self.tasks.borrow_mut().remove(id);
         drop(slot);
+    }
+
+    /// A named set of work is let go of while the members `open` of it were not taken.
+    pub(crate) fn close_set(&self, name: &'static str, close: Close, open: Vec<u64>) -> Option<()> {
+        let state = &mut *self.deciding()?;
+        let asked = Side::set_closed(name, close, open.len());
+        if state.may_decide().is_none() {
+            state.note(asked);
+            return None;
+        }
+        match state.next_expected() {
+            None => state.push(Decision::SetClosed {
+                name: name.into(),
+                close,
+                open,
+            }),
+            Some(Some(Decision::SetClosed {
+                name: n,
+                close: c,
+                open: o,
+            })) if n == name && c == close && o == open => {}
+            Some(recorded) => {
+                return state.refuse(IncompatibleKind::Changed, recorded.as_ref(), asked);
+            }
+        }
+        state.commands += 1;
+        Some(())
     }
 
     /// Drops all tasks in the order in which they began.

@@ -9,7 +9,7 @@ use crate::history::{
     ActivityFailure, Decision, History, Observation, OpenOperation, RecordSource, Started, Unit,
 };
 use crate::value::Value;
-use crate::{Activity, ActivityFn, Data, RunId, RunKey, Timestamp};
+use crate::{Activity, ActivityFn, Data, RunId, RunKey, Stub, StubFn, Timestamp};
 
 /// What the activity that a name stands for returns.
 type ResultOf<M, F> = <<<F as ActivityFn<M>>::A as Activity>::Output as ActivityResult>::Value;
@@ -20,12 +20,13 @@ type ResultOf<M, F> = <<<F as ActivityFn<M>>::A as Activity>::Output as Activity
 /// since the history was written: a run that is blocked is told nothing, so the result of an activity may be
 /// there that its code has never seen. A migration must know of it, or a card would be charged twice.
 ///
-/// Activities and timers that are open have to be disposed of ([`open`](Self::open)):
+/// Activities, timers and offers of stubs that are open have to be disposed of ([`open`](Self::open)):
 ///
 /// | what is open | what becomes of it |
 /// |---|---|
 /// | a call of an activity | [`keep`](Self::keep): it goes on as it declares, under the old run and its idempotency key, with its retries. What it comes to is recorded beside the old run's history, as late. The new run is not told |
 /// | a timer | [`stop_timers`](Self::stop_timers): it ends with the old run |
+/// | an offer of a stub | [`close_offers`](Self::close_offers): it is closed with the old run, and whoever would fulfil it is told so |
 /// | a wait for a message or a signal | it ends with the old run, and nothing has to be said of it |
 ///
 /// Messages that the run has not taken stay with it. What the new run has to know of them is put into its input:
@@ -38,6 +39,8 @@ pub struct OldRun {
     blocked: Vec<BlockedBy>,
     /// How activities ended, in the order in which that is known.
     ends: Vec<End>,
+    /// What stubs were fulfilled with, by their names.
+    fulfilled: Vec<(String, Value)>,
     open: Vec<Open>,
     /// Those of them of which the function has said what becomes of them.
     disposed: RefCell<BTreeSet<u64>>,
@@ -105,13 +108,18 @@ impl OldRun {
             });
         };
         let started = started.clone();
-        let Known { ends, open } = Known::of(&history, &arrived);
+        let Known {
+            ends,
+            fulfilled,
+            open,
+        } = Known::of(&history, &arrived);
         Ok(Self {
             history,
             started,
             arrived,
             blocked,
             ends,
+            fulfilled,
             open,
             disposed: RefCell::default(),
         })
@@ -249,6 +257,31 @@ impl OldRun {
             .collect()
     }
 
+    /// What offers of a stub were fulfilled with, in the order in which that came; also what the run was not told.
+    ///
+    /// # Errors
+    ///
+    /// [`Refuse::Undecodable`].
+    pub fn fulfilled<M, F: StubFn<M>>(
+        &self,
+        stub: F,
+    ) -> Result<Vec<<F::S as Stub>::Output>, Refuse> {
+        let _ = stub;
+        self.fulfilled_named(F::S::NAME)
+    }
+
+    /// As [`fulfilled`](Self::fulfilled), of a stub that is not in this program any more.
+    ///
+    /// # Errors
+    ///
+    /// [`Refuse::Undecodable`].
+    pub fn fulfilled_named<T: Data>(&self, stub: &str) -> Result<Vec<T>, Refuse> {
+        let of_it = self.fulfilled.iter().filter(|(name, _)| name == stub);
+        of_it
+            .map(|(_, value)| decode(|| result_of(stub), value))
+            .collect()
+    }
+
     fn ends_of(&self, activity: &str) -> impl Iterator<Item = &Result<Value, ActivityFailure>> {
         let ends = self.ends.iter();
         ends.filter(move |end| end.name == activity)
@@ -320,6 +353,11 @@ impl OldRun {
         self.dispose(|kind| matches!(kind, OpenKind::Timer { .. }))
     }
 
+    /// Closes the open offers of stubs with the old run, and says how many there are.
+    pub fn close_offers(&self) -> usize {
+        self.dispose(|kind| matches!(kind, OpenKind::Stub { .. }))
+    }
+
     fn dispose(&self, which: impl Fn(&OpenKind) -> bool) -> usize {
         let which = self.open.iter().filter(|open| which(&open.kind));
         let numbers: Vec<u64> = which.map(|open| open.operation).collect();
@@ -348,9 +386,17 @@ impl OldRun {
                 operation: open.operation,
                 name: name.clone(),
             }),
-            OpenKind::Timer { .. } | OpenKind::Receive { .. } => None,
+            OpenKind::Timer { .. } | OpenKind::Stub { .. } | OpenKind::Receive { .. } => None,
         });
         open.collect()
+    }
+
+    /// What is open and ends with the run: timers and offers of stubs, by their numbers.
+    #[must_use]
+    pub fn ending(&self) -> Vec<u64> {
+        let ends = |kind: &OpenKind| matches!(kind, OpenKind::Timer { .. } | OpenKind::Stub { .. });
+        let ending = self.open.iter().filter(|open| ends(&open.kind));
+        ending.map(|open| open.operation).collect()
     }
 
     /// The timers that are open, by their numbers.
@@ -377,6 +423,7 @@ fn result_of(activity: &str) -> String {
 #[derive(Default)]
 struct Known {
     ends: Vec<End>,
+    fulfilled: Vec<(String, Value)>,
     open: Vec<Open>,
 }
 
@@ -417,6 +464,19 @@ impl Known {
                 (operation, Some(Err(failure.clone())))
             }
             Observation::TimerFired { operation } => (operation, None),
+            Observation::StubFulfilled {
+                operation, value, ..
+            } => {
+                // What comes for one that was given up, or a second time, is nothing.
+                if let Some(Open {
+                    kind: OpenKind::Stub { name },
+                    ..
+                }) = open.remove(operation)
+                {
+                    self.fulfilled.push((name, value.clone()));
+                }
+                return;
+            }
             Observation::Started(_)
             | Observation::MessageArrived(_)
             | Observation::SignalArrived(_)
@@ -463,11 +523,20 @@ fn begin(decision: &Decision, names: &mut HashMap<u64, String>, open: &mut BTree
             let (channel, name) = (*channel, name.to_string());
             (operation, OpenKind::Receive { channel, name }, site)
         }
+        Decision::StubOffered {
+            operation,
+            name,
+            site,
+            ..
+        } => {
+            let name = name.to_string();
+            (operation, OpenKind::Stub { name }, site)
+        }
         Decision::Received { operation, .. } => return drop(open.remove(operation)),
         Decision::Dropped { operation } => {
             match open.get_mut(operation).map(|open| &mut open.kind) {
                 Some(OpenKind::Activity { dropped, .. }) => *dropped = true,
-                Some(OpenKind::Timer { .. } | OpenKind::Receive { .. }) => {
+                Some(OpenKind::Timer { .. } | OpenKind::Stub { .. } | OpenKind::Receive { .. }) => {
                     drop(open.remove(operation));
                 }
                 None => {}

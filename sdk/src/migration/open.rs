@@ -33,6 +33,12 @@ pub enum OpenKind {
         /// When it would fire.
         deadline: Timestamp,
     },
+    /// An offer of a stub that nobody has fulfilled. Somebody may have been given its reference, and finds it closed
+    /// afterwards; it can be closed.
+    Stub {
+        /// The stub's name.
+        name: String,
+    },
     /// A wait for a message or a signal. It ends with the run, and nothing has to be said of it: nobody else sees a
     /// wait, and it holds nothing. The messages that it might have taken are the run's, not the wait's, and are told
     /// by [`messages`](super::OldRun::messages).
@@ -48,7 +54,7 @@ impl Open {
     /// Whether a migration has to say what becomes of it.
     pub(super) fn needs_a_word(&self) -> bool {
         match self.kind {
-            OpenKind::Activity { .. } | OpenKind::Timer { .. } => true,
+            OpenKind::Activity { .. } | OpenKind::Timer { .. } | OpenKind::Stub { .. } => true,
             OpenKind::Receive { .. } => false,
         }
     }
@@ -69,6 +75,9 @@ impl fmt::Display for Open {
                 }
             }
             OpenKind::Timer { deadline } => write!(f, "timer ~{operation}, due at {deadline}")?,
+            OpenKind::Stub { name } => {
+                write!(f, "offer of the stub {} ~{operation}", name.escape_debug())?;
+            }
             OpenKind::Receive { channel, name } => {
                 let what = match channel {
                     Channel::Message => "message",

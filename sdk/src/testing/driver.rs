@@ -402,6 +402,8 @@ impl Driver {
         let mut answers = Vec::new();
         let known = recording.definition.graph.receives();
         let mut others = false;
+        let open = run.open_offers();
+        let open: BTreeSet<u64> = open.iter().map(|offer| offer.reference.number).collect();
         for decision in decisions() {
             let (operation, what, site) = match decision {
                 Decision::TimerStarted {
@@ -441,9 +443,25 @@ impl Driver {
                     let what = format!("{does} \"{}\"", name.escape_debug());
                     (operation, what, site)
                 }
+                Decision::StubOffered {
+                    operation,
+                    name,
+                    site,
+                    ..
+                } if open.contains(operation) => {
+                    let name = name.escape_debug();
+                    let answer = format!("run.fulfil({name}, ..)");
+                    if !answers.contains(&answer) {
+                        answers.push(answer);
+                    }
+                    (operation, format!("stub {name}"), site)
+                }
                 _ => continue,
             };
-            others |= !matches!(decision, Decision::ReceiveStarted { .. });
+            others |= !matches!(
+                decision,
+                Decision::ReceiveStarted { .. } | Decision::StubOffered { .. }
+            );
             let site = site.as_ref().map(|site| format!("  {}", place(site)));
             waits_for.push(format!("~{operation} {what}{}", site.unwrap_or_default()));
         }

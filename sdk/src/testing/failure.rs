@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::diverged::Diverged;
 use super::mock::Miscounted;
+use super::offers::NotOffered;
 use super::sandbox::Touched;
 use super::told::what;
 use crate::Blocked;
@@ -33,6 +34,8 @@ pub enum TestFailure {
     Waiting(Box<Waiting>),
     /// The test tells something to a run that has ended.
     Ended(Box<Ended>),
+    /// The test fulfils a stub that cannot be fulfilled.
+    NotOffered(Box<NotOffered>),
     /// An activity fails again and again, and may do so for ever.
     Endless(Box<Endless>),
     /// An activity whose code is run asks for application state that the test does not have.
@@ -94,6 +97,7 @@ impl fmt::Display for TestFailure {
             Self::MarkerNotAsked(failure) => failure.fmt(f),
             Self::Waiting(failure) => failure.fmt(f),
             Self::Ended(failure) => failure.fmt(f),
+            Self::NotOffered(failure) => failure.fmt(f),
             Self::Endless(failure) => failure.fmt(f),
             Self::NoState { activity, state } => write!(
                 f,
@@ -247,7 +251,7 @@ pub struct Waiting {
     pub waits_for: Vec<String>,
     /// Messages that it has not taken and signals for which it did not wait, a line each.
     pub in_vain: Vec<String>,
-    /// How a test brings the messages and signals that it waits for: `run.send(APPROVAL, ..)`.
+    /// How a test brings the messages, signals and results of stubs that it waits for: `run.send(APPROVAL, ..)`.
     pub answers: Vec<String>,
     /// Whether it waits for something else: a timer, an activity.
     pub others: bool,

@@ -133,9 +133,12 @@ fn bare(history: &History) -> History {
                 | Decision::Recorded { site, .. }
                 | Decision::ReceiveStarted { site, .. }
                 | Decision::Emitted { site, .. }
+                | Decision::StubOffered { site, .. }
                 | Decision::SendRequested { site, .. }
                 | Decision::Marker { site, .. } => *site = None,
                 Decision::Received { .. }
+                | Decision::StubInvalid { .. }
+                | Decision::SetClosed { .. }
                 | Decision::Dropped { .. }
                 | Decision::Completed { .. }
                 | Decision::Failed { .. } => {}

@@ -40,7 +40,7 @@
 //! * A mock is called less or more often than its test says; without a word at least once.
 //! * A run is blocked: the workflow panics, waits for what is not durable, or never comes to an end.
 //! * A run is asked for its result and waits for what no time brings, such as a message that the test does not
-//!   [send](Run::send).
+//!   [send](Run::send) or a stub that it does not [fulfil](Run::fulfil).
 //! * The workflow does not decide the same when it is replayed. After each unit up to 100, then at doubling
 //!   distances, and several times at the end of the test, each run is replayed from its beginning on a fresh
 //!   thread, in a changed world: with `perennial-sandbox` linked another clock, other random bytes and other
@@ -63,6 +63,7 @@ mod files;
 mod histories;
 mod misfit;
 mod mock;
+mod offers;
 mod real;
 mod recorded;
 mod redact;
@@ -85,6 +86,7 @@ pub use files::{NotSaved, save_history};
 pub use histories::{Checked, check_histories, replay_folder};
 pub use misfit::{Misfit, Misfits, Unfit};
 pub use mock::{Declared, Miscounted, Mock};
+pub use offers::{NotOffered, OpenOffer};
 pub use real::Work;
 pub use recorded::Recorded;
 pub use redact::RedactionError;

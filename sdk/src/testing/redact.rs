@@ -224,6 +224,11 @@ fn each_value(units: &mut [Unit], visit: &mut dyn FnMut(&str, &str, &mut Json)) 
             Observation::MessageArrived(told) | Observation::SignalArrived(told) => {
                 value(&told.name, "payload", &mut told.payload);
             }
+            Observation::StubFulfilled {
+                operation,
+                value: answer,
+                ..
+            } => value(of(operation), "result", answer),
             Observation::Migrated(migrated) => {
                 if let Some(started) = &mut migrated.unstarted {
                     value(&started.workflow, "input", &mut started.input);
@@ -233,6 +238,12 @@ fn each_value(units: &mut [Unit], visit: &mut dyn FnMut(&str, &str, &mut Json)) 
         for decision in &mut unit.decisions {
             match decision {
                 Decision::ActivityScheduled {
+                    operation,
+                    name,
+                    input,
+                    ..
+                }
+                | Decision::StubOffered {
                     operation,
                     name,
                     input,
@@ -258,6 +269,8 @@ fn each_value(units: &mut [Unit], visit: &mut dyn FnMut(&str, &str, &mut Json)) 
                 | Decision::TimerStarted { .. }
                 | Decision::ReceiveStarted { .. }
                 | Decision::Received { .. }
+                | Decision::StubInvalid { .. }
+                | Decision::SetClosed { .. }
                 | Decision::Marker { .. }
                 | Decision::Dropped { .. } => {}
             }

@@ -51,6 +51,7 @@ fn kind(history: &History) -> u64 {
             Observation::TimerFired { .. } => ("fired", "", 0),
             Observation::MessageArrived(told) => ("message", &*told.name, 0),
             Observation::SignalArrived(told) => ("signal", &*told.name, 0),
+            Observation::StubFulfilled { .. } => ("fulfilled", "", 0),
             Observation::SlotFilled { result, .. } => match result {
                 SlotResult::Sent(_) => ("sent", "", 0),
                 SlotResult::NotSent(_) => ("not sent", "", 0),
@@ -63,6 +64,8 @@ fn kind(history: &History) -> u64 {
             Decision::ReceiveStarted { name, .. } => ("receive", &**name, 0),
             Decision::SendRequested { name, .. } => ("send", &**name, 0),
             Decision::Received { invalid, .. } => ("took", "", invalid.is_some().into()),
+            Decision::StubOffered { name, .. } => ("stub", &**name, 0),
+            Decision::StubInvalid { .. } => ("invalid", "", 0),
             Decision::Recorded { source, .. } => match source {
                 RecordSource::Random => ("random", "", 0),
                 RecordSource::Uuid => ("uuid", "", 0),
@@ -70,6 +73,7 @@ fn kind(history: &History) -> u64 {
             },
             Decision::Emitted { stream, .. } => ("emitted", &**stream, 0),
             Decision::Marker { id, version, .. } => ("marker", &**id, *version),
+            Decision::SetClosed { name, .. } => ("closed", &**name, 0),
             Decision::Dropped { .. } => ("dropped", "", 0),
             Decision::Completed { .. } => ("result", "", 0),
             Decision::Failed { .. } => ("error", "", 0),

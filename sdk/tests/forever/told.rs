@@ -183,6 +183,30 @@ fn publishes(run: &str, count: usize, change: impl Fn(&mut Started)) -> History 
     told(started, observations.into_iter().take(count))
 }
 
+/// The first `count` things that it is told, stubs that are fulfilled among them.
+fn offers(run: &str, count: usize) -> History {
+    let fulfilled = |operation, value: &str, key: Option<&str>| Observation::StubFulfilled {
+        operation,
+        value: Value::from_json(value).unwrap(),
+        key: key.map(str::to_owned),
+    };
+    // 1 is the mailbox's, 2 the first review, 3 the shipment.
+    let observations = [
+        fulfilled(1, "\"early\"", Some("put-in-1 \"ü\"")),
+        completed(3, 1_u64),
+        fulfilled(2, "18446744073709551615", None),
+        fulfilled(5, "\"no number\"", None),
+        Observation::TimerFired { operation: 7 },
+        fulfilled(6, "5", Some("too-late")),
+        fulfilled(8, "8", None),
+        fulfilled(9, "9", None),
+        completed(11, 9_u64),
+        fulfilled(4, "\"late\"", None),
+    ];
+    let started = started("offers", run, ());
+    told(started, observations.into_iter().take(count))
+}
+
 /// What comes of each send, and what it takes at last.
 fn sends(run: &str, count: usize) -> History {
     let to = |id: &str| RunId::new(id).unwrap();
@@ -251,6 +275,7 @@ fn without_sites(mut history: History) -> History {
             | Decision::Recorded { site, .. }
             | Decision::ReceiveStarted { site, .. }
             | Decision::Emitted { site, .. }
+            | Decision::StubOffered { site, .. }
             | Decision::SendRequested { site, .. }
             | Decision::Marker { site, .. } => *site = None,
             _ => {}
@@ -341,6 +366,12 @@ pub(crate) fn histories() -> Vec<(&'static str, History)> {
         (
             "publishes-without-sites",
             without_sites(publishes("order-55", usize::MAX, |_| {})),
+        ),
+        ("offers", offers("order-52", usize::MAX)),
+        ("offers-in-flight", offers("order-53", 5)),
+        (
+            "offers-without-sites",
+            without_sites(offers("order-54", usize::MAX)),
         ),
         ("sends", sends("order-52", usize::MAX)),
         ("sends-in-flight", sends("order-53", 15)),

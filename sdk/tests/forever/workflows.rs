@@ -147,6 +147,45 @@ async fn publishes(cx: &Cx, order: Order) -> Result<u64, Error> {
     Ok(order.cents)
 }
 
+#[stub]
+async fn review(cx: &Cx, id: String, round: u64) -> u64;
+
+#[stub(name = "put-in")]
+async fn inject(cx: &Cx) -> String;
+
+/// Stubs in each form, a mailbox among them, and sets that are dropped before their work was taken.
+#[workflow]
+pub(crate) async fn offers(cx: &Cx) -> Result<(Vec<u64>, Vec<String>), Error> {
+    let mailbox = Mailbox::open(cx, inject);
+    let mut verdicts = Vec::new();
+    let offer = review(cx, "A-1 \"ü\"".to_owned(), 1).open()?;
+    ship(cx, offer.reference().number).await?;
+    verdicts.push(offer.await?);
+    match review(cx, "A-1".to_owned(), 2).await {
+        Ok(verdict) => verdicts.push(verdict),
+        Err(StubError::Invalid { reference, .. }) => verdicts.push(1_000 + reference.number),
+        Err(other) => return Err(other.into()),
+    }
+    let late = review(cx, "A-1".to_owned(), 3).timeout(days(1)).await?;
+    verdicts.push(late.unwrap_or(2_000));
+    let mut set = JoinSet::named(cx, "looks");
+    set.submit(review(cx, "A-1".to_owned(), 4));
+    let taken = set.submit(review(cx, "A-1".to_owned(), 5));
+    set.submit(review(cx, "A-1".to_owned(), 6));
+    if let Some(Ok(verdict)) = set.take(taken).await {
+        verdicts.push(verdict);
+    }
+    drop(set);
+    let mut others = JoinSet::named(cx, "others").on_close(Close::Detach);
+    others.submit(async move { ship(cx, 9).await.map(drop) });
+    drop(others);
+    let mut put_in = Vec::new();
+    while put_in.len() < 2 {
+        put_in.push(mailbox.next().await?);
+    }
+    Ok((verdicts, put_in))
+}
+
 /// Sends to other runs and to itself, one after the other and at once, and gives up one.
 #[workflow]
 async fn sends(cx: &Cx, others: Vec<RunId>) -> Result<(Vec<u64>, Vec<String>), Error> {
@@ -182,6 +221,7 @@ pub(crate) fn all() -> Vec<WorkflowDefinition> {
         WorkflowDefinition::of::<waits>(),
         WorkflowDefinition::of::<receives>(),
         WorkflowDefinition::of::<publishes>(),
+        WorkflowDefinition::of::<offers>(),
         WorkflowDefinition::of::<sends>(),
     ]
 }

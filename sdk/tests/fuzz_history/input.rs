@@ -331,7 +331,8 @@ pub fn change(units: &mut Vec<Unit>, [what, a, b, c]: [u8; 4]) {
             Observation::ActivityCompleted { operation, .. }
             | Observation::ActivityFailed { operation, .. }
             | Observation::SlotFilled { operation, .. }
-            | Observation::TimerFired { operation } => *operation = b as u64,
+            | Observation::TimerFired { operation }
+            | Observation::StubFulfilled { operation, .. } => *operation = b as u64,
             Observation::Started(started) => match c % 6 {
                 0 => started.semantics = u32::try_from(b).unwrap(),
                 1 => started.first_operation = (b as u64).wrapping_sub(1),
@@ -400,6 +401,12 @@ fn decisions(decisions: &mut Vec<Decision>, what: u8, [b, c]: [usize; 2]) {
                 0 => *number = c as u64,
                 _ => *stream = word(c / 3).into(),
             },
+            Decision::StubOffered { name, .. } => *name = word(c).into(),
+            Decision::StubInvalid { problem, .. } => *problem = word(c),
+            Decision::SetClosed { name, open, .. } => match c % 2 {
+                0 => *name = word(c / 2).into(),
+                _ => open.push(c as u64),
+            },
             Decision::SendRequested {
                 channel,
                 name,
@@ -428,7 +435,9 @@ fn decisions(decisions: &mut Vec<Decision>, what: u8, [b, c]: [usize; 2]) {
             _ => {}
         },
         14 => match &mut decisions[one] {
-            Decision::ActivityScheduled { input, .. } => *input = value(c),
+            Decision::ActivityScheduled { input, .. } | Decision::StubOffered { input, .. } => {
+                *input = value(c);
+            }
             Decision::Recorded {
                 value: recorded, ..
             } => *recorded = value(c),
@@ -441,6 +450,8 @@ fn decisions(decisions: &mut Vec<Decision>, what: u8, [b, c]: [usize; 2]) {
             Decision::ActivityScheduled { operation, .. }
             | Decision::TimerStarted { operation, .. }
             | Decision::ReceiveStarted { operation, .. }
+            | Decision::StubOffered { operation, .. }
+            | Decision::StubInvalid { operation, .. }
             | Decision::SendRequested { operation, .. }
             | Decision::Received { operation, .. }
             | Decision::Dropped { operation } => *operation = c as u64,

@@ -23,6 +23,25 @@ async fn race(cx: &Cx, number: u64) -> Result<u64, Error> {
 const ADD: Message<u64> = Message::new("add");
 const BELL: Signal<u64> = Signal::new("bell");
 
+#[stub]
+async fn look(cx: &Cx, number: u64) -> u64;
+
+/// Offers stubs, some of which nobody waits for to the end.
+#[durable]
+async fn offer(cx: &Cx, rounds: u64) -> u64 {
+    let mut sum = 0;
+    let mut set = JoinSet::named(cx, "looks");
+    for round in 0..rounds {
+        set.submit(look(cx, round));
+        sum += select! {
+            seen = look(cx, 10 + round) => seen.unwrap_or(5),
+            seen = set.next() => seen.and_then(Result::ok).unwrap_or(6),
+            raced = race(cx, round) => raced.unwrap_or(4),
+        };
+    }
+    sum
+}
+
 /// Adds up what it is told, and leaves some of it to others.
 #[durable]
 async fn listen(cx: &Cx, rounds: u64) -> u64 {
@@ -47,6 +66,8 @@ async fn anything(cx: &Cx, seed: u64) -> Result<u64, Error> {
     let own = cx.clone();
     let listening = cx.spawn(async move { listen(&own, seed % 3).await });
     let own = cx.clone();
+    let offering = cx.spawn(async move { offer(&own, seed % 3).await });
+    let own = cx.clone();
     let beside = cx.spawn(async move {
         let mut sum = 0;
         for number in 0..3 {
@@ -70,7 +91,7 @@ async fn anything(cx: &Cx, seed: u64) -> Result<u64, Error> {
         let all = join_all((0..round).map(|number| race(cx, number))).await;
         sum += all.into_iter().map(|one| one.unwrap_or(1)).sum::<u64>();
     }
-    Ok(sum + beside.await + listening.await)
+    Ok(sum + beside.await + listening.await + offering.await)
 }
 
 #[derive(Clone, Debug)]
@@ -86,6 +107,8 @@ enum Move {
     Message(&'static str, u64),
     Signal(&'static str, u64),
     NonsenseMessage(&'static str),
+    /// To the n-th offer that is open.
+    Fulfil(usize, &'static str),
 }
 
 fn failure() -> impl Strategy<Value = ActivityFailure> {
@@ -120,6 +143,8 @@ fn moves() -> impl Strategy<Value = Vec<Move>> {
         4 => (prop::sample::select(vec!["bell", "bell", "add"]), 0..100_u64)
             .prop_map(|(name, value)| Move::Signal(name, value)),
         1 => prop::sample::select(vec!["add", "bell"]).prop_map(Move::NonsenseMessage),
+        4 => (any::<usize>(), prop::sample::select(vec!["7", "7", "\"no number\""]))
+            .prop_map(|(at, text)| Move::Fulfil(at, text)),
     ];
     prop::collection::vec(one, 0..40)
 }
@@ -158,6 +183,13 @@ proptest! {
                 Move::NonsenseMessage(name) => {
                     Some(Observation::MessageArrived(told(number, name, "no number")))
                 }
+                Move::Fulfil(at, text) => pick(&story.machine().open_offers(), at).map(|operation| {
+                    Observation::StubFulfilled {
+                        operation,
+                        value: Value::from_json(text).unwrap(),
+                        key: None,
+                    }
+                }),
                 Move::StartAgain => Some(started::<anything>(seed)),
             };
             let Some(observation) = observation else { continue };
@@ -185,6 +217,11 @@ proptest! {
                 break;
             }
             let number = story.units.len() as u64;
+            let offers = story.machine().open_offers();
+            if !offers.is_empty() && number % 3 == 1 {
+                story.fulfil(*at.get(&offers), 4);
+                continue;
+            }
             if let Some(&(channel, name)) = awaited.first()
                 && (number.is_multiple_of(3) || activities.is_empty() && timers.is_empty())
             {

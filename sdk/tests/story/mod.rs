@@ -154,6 +154,11 @@ impl Story {
         self.observe(Observation::SignalArrived(told(number, name, payload)))
     }
 
+    /// Somebody fulfils a stub.
+    pub fn fulfil(&mut self, operation: u64, value: impl Serialize) -> &Step {
+        self.observe(fulfilled(operation, value))
+    }
+
     pub fn fire(&mut self, operation: u64) -> &Step {
         let timers = self.machine.timers();
         if let Some((_, deadline)) = timers.iter().find(|(number, _)| *number == operation) {
@@ -261,6 +266,14 @@ pub fn told(number: u64, name: &str, payload: impl Serialize) -> Told {
     }
 }
 
+pub fn fulfilled(operation: u64, value: impl Serialize) -> Observation {
+    Observation::StubFulfilled {
+        operation,
+        value: Value::encode(&value).unwrap(),
+        key: None,
+    }
+}
+
 pub fn completed(operation: u64, result: impl Serialize) -> Observation {
     Observation::ActivityCompleted {
         operation,
@@ -289,6 +302,7 @@ fn standing(machine: &Machine) -> impl PartialEq + std::fmt::Debug + Send + use<
         machine.is_finished(),
         machine.timers(),
         machine.open_activities(),
+        machine.open_offers(),
     )
 }
 

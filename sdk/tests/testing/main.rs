@@ -12,6 +12,7 @@ mod rw03;
 mod rw31;
 mod sent;
 mod streams;
+mod stubs;
 mod told;
 mod versions;
 

@@ -12,9 +12,10 @@ use super::{
     unpacked, used,
 };
 use crate::attributes::ItemAttributes;
-use crate::callees;
+use crate::callees::{self, CalleeKind};
 use crate::check::check;
 use crate::errors::Errors;
+use crate::index;
 use crate::listening::{Listening, listening};
 use crate::lock::{self, Annotated, Enforced, enforce};
 use crate::lower::{Lowered, lower, respanned};
@@ -207,10 +208,10 @@ fn graph(
     markers::conflicts(found, &reached.markers, errors);
     let callees = reached.callees.into_iter().map(|callee| {
         let name = callee.name;
-        let kind = if callee.is_activity {
-            format_ident!("Activity")
-        } else {
-            format_ident!("Unknown")
+        let kind = match callee.kind {
+            CalleeKind::Activity => format_ident!("Activity"),
+            CalleeKind::Stub => format_ident!("Stub"),
+            CalleeKind::Unknown => format_ident!("Unknown"),
         };
         quote!(#krate::Callee { name: #name, kind: #krate::CalleeKind::#kind })
     });
@@ -239,6 +240,7 @@ fn graph(
     }
     let Listening {
         constants,
+        functions,
         for_others,
         published,
     } = &called.listening;
@@ -258,6 +260,14 @@ fn graph(
             })
         });
         fields.extend(quote!(published: &[#(#published),*],));
+    }
+    let stubs = index::stubs(functions, ident.span());
+    if !stubs.is_empty() {
+        allowed = quote!(#[allow(deprecated)]);
+        let stubs = stubs
+            .iter()
+            .map(|path| quote!(#krate::StubDefinition::of::<#path>));
+        fields.extend(quote!(stubs: &[#(#stubs),*],));
     }
     if !constants.is_empty() {
         // Where the constant is named in the body, that was allowed or not.

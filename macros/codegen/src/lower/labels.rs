@@ -55,6 +55,8 @@ impl Labels {
                     _ => Some(call.method.unraw().to_string()),
                 }
             }
+            // It begins there, and what is waited for later is its result alone.
+            Expr::MethodCall(call) if call.method == "open" && call.args.is_empty() => None,
             Expr::MethodCall(builder) => self.of_operation(&builder.receiver),
             Expr::Call(call) => self.callee(call).or_else(|| {
                 match (last_segment(&call.func)?.as_str(), call.args.first()) {

@@ -150,6 +150,7 @@ fn call(index: &Index, function: &str, sure: bool, asks: &mut Vec<String>) {
     let guess = if sure { "" } else { "?" };
     match index.meaning(function) {
         Some(Meaning::Activity(name)) => asks.push(format!("activity {name}{guess}")),
+        Some(Meaning::Stub(name)) => asks.push(format!("stub {name}{guess}")),
         Some(Meaning::Durable(calls, ..)) => {
             for called in calls {
                 // One that calls itself comes to an end here too.

@@ -4,11 +4,12 @@ use syn::ext::IdentExt;
 use syn::{Expr, ExprCall, ExprMethodCall};
 
 use super::operations::{
-    COLLECTING, DECISIONS, HARMLESS, LISTENING, NAMED, Operation, SENDING, Value, constant,
-    is_join_all, last_segment, literal_text,
+    COLLECTING, DECISIONS, HARMLESS, LISTENING, NAMED, OFFER, Operation, SENDING, STUB, Value,
+    constant, is_join_all, last_segment, literal_text,
 };
 use super::walk::Walk;
 use super::{Arm, Control, Node, Numbering, Place, first_span};
+use crate::lower::{Made, made_with_context};
 use crate::markers::marker_call;
 
 /// Behind a wait that has a time limit.
@@ -33,8 +34,16 @@ impl Walk<'_> {
         let place = Place::at(first_span(&call.func));
         if self.hands_over_context(call.args.iter()) {
             self.exprs(&call.args);
+            let made = made_with_context(call);
+            if made == Some(Made::Mailbox) {
+                let stub = call.args.get(1).and_then(|stub| self.function_label(stub));
+                let stub = stub.unwrap_or_else(|| "closure".to_owned());
+                let stub = stub.strip_prefix(STUB).unwrap_or(&stub);
+                self.step(format!("mailbox {stub}"), place);
+                return Value::default();
+            }
             // Something that is given the context for later: `JoinSet::new(cx)`.
-            if last_segment(&call.func).is_some_and(|name| name == "new") {
+            if made.is_some() || last_segment(&call.func).is_some_and(|name| name == "new") {
                 return Value::default();
             }
             let label = match self.variable_of(&call.func) {
@@ -114,6 +123,12 @@ impl Walk<'_> {
         if method == "timeout" {
             self.limit(&receiver);
         }
+        if method == "open"
+            && call.args.is_empty()
+            && let Some(offer) = self.open(&receiver, place)
+        {
+            return offer;
+        }
         let arguments = self.exprs(&call.args);
         if COLLECTING.contains(&method.as_str())
             && let Some(name) = self.name_of(&call.receiver)
@@ -126,6 +141,9 @@ impl Walk<'_> {
     /// A wait for what the run is told gets a time limit, which is an operation more. That of an activity is none.
     fn limit(&mut self, value: &Value) {
         let is_listening = |label: &str| {
+            if label.starts_with(STUB) || label.starts_with(OFFER) {
+                return true;
+            }
             let method = label
                 .strip_prefix("cx.")
                 .and_then(|rest| rest.split(' ').next());
@@ -141,6 +159,20 @@ impl Walk<'_> {
                 }
             }
         }
+    }
+
+    /// A stub is offered there, and its result is waited for later.
+    fn open(&mut self, value: &Value, place: Place) -> Option<Value> {
+        let [operation] = value.held.as_slice() else {
+            return None;
+        };
+        let [Node::Step { label, .. }] = self.operations[*operation].nodes.as_slice() else {
+            return None;
+        };
+        let stub = label.strip_prefix(STUB)?.to_owned();
+        self.operations[*operation].is_used = true;
+        self.step(format!("{STUB}{stub}"), place);
+        Some(self.make_waiter(format!("{OFFER}{stub}"), place))
     }
 
     /// What these futures do, without an `async` block around all of it.
@@ -214,12 +246,13 @@ impl Walk<'_> {
 
     /// What waits for a spawned task; to leave it alone is nothing that shows.
     fn make_task(&mut self, place: Place) -> Value {
+        self.make_waiter("task".to_owned(), place)
+    }
+
+    fn make_waiter(&mut self, label: String, place: Place) -> Value {
         let operation = self.operations.len();
         self.operations.push(Operation {
-            nodes: vec![Node::Step {
-                label: "task".to_owned(),
-                place,
-            }],
+            nodes: vec![Node::Step { label, place }],
             is_used: true,
             place,
         });

@@ -75,6 +75,12 @@ pub(super) const LISTENING: &[&str] = &["receive", "wait_for"];
 
 /// Methods of the context whose first argument is a constant that has a name.
 pub(super) const NAMED: &[&str] = &["emit", "receive", "wait_for"];
+
+/// Before the name of a stub, which is not offered where it is an activity's.
+pub(super) const STUB: &str = "stub ";
+
+/// Before the name of a stub that was offered, where its result is waited for.
+pub(super) const OFFER: &str = "offer ";
 /// Methods of the context that tell another run something, under a name that is in a constant: their second argument.
 pub(super) const SENDING: &[&str] = &["send", "signal"];
 

@@ -15,6 +15,10 @@ const CRATE: &str = r#"
     async fn tell(acx: &ActivityCx) {}
     #[activity(pure, name = "parcel service: ship")]
     async fn send_parcel(acx: &ActivityCx) {}
+    #[stub(name = "second look")]
+    async fn review(cx: &Cx, order: Order) -> bool;
+    #[stub]
+    async fn inject(cx: &Cx) -> String;
 "#;
 
 pub(crate) fn shape_of(function: &str) -> Shape {
@@ -57,6 +61,8 @@ fn each_form_has_its_lines() {
         "let mut calls = vec![]; for id in ids { calls.push(ship(cx, id)); } for r in join_all(calls).await { r? }",
         "let mut set = JoinSet::new(cx); set.submit(async move { charge(cx).await }); while let Some(x) = set.next().await { x?; } let t = cx.spawn(ship(cx)); t.await",
         "if cx.patched(\"a\") { fraud(cx).await?; } match cx.version(\"b\", 0..=2) { 0 => {} 1 | 2 => ship(cx).await? }",
+        "let a = review(cx, order).await?; let b = review(cx, a).timeout(days(7)).await?; let o = review(cx, b).open()?; notify(cx, o.reference()).await?; o.timeout(d).await",
+        "let mail = Mailbox::open(cx, crate::inject); let mut set = JoinSet::named(cx, \"turn\"); set.submit(review(cx, 1)); select! { m = mail.next() => ship(cx, m?).await?, _ = set.next() => {} }",
         "let f = |n| async move { ship(cx, n).await }; f(1).await; f(2).await; let d = pick(cx, 3); self.helper(cx).await; let Ok(x) = other(cx).await else { return Ok(1) };",
         "if a(cx).await? && b(cx).await? { c(cx).await; } 'outer: loop { for x in y { if z { s(cx).await; break 'outer } } }",
         "let (a, b) = (charge(cx), ship(cx)); b.await?; a.await; let c: Call = if x { charge(cx) } else { ship(cx) }; c.await",

@@ -5,8 +5,9 @@ use syn::{Expr, ExprMethodCall, Pat};
 
 use super::first_span;
 use super::flow::names_in;
-use super::operations::{Value, label, last_segment, path_of};
+use super::operations::{STUB, Value, label, last_segment, path_of};
 use super::walk::Walk;
+use crate::index::Called;
 
 /// A name in sight.
 #[derive(Debug)]
@@ -118,9 +119,12 @@ impl Walk<'_> {
         let known = self
             .surroundings
             .index
-            .activity_name(&paths, self.surroundings.file);
-        let own = || paths.first()?.rsplit("::").next();
-        known.or_else(own).map(label)
+            .called(&paths, self.surroundings.file);
+        match known {
+            Some(Called::Activity(name)) => Some(label(name)),
+            Some(Called::Stub(name)) => Some(format!("{STUB}{}", label(name))),
+            None => paths.first()?.rsplit("::").next().map(label),
+        }
     }
 
     /// An await of something that no one has seen being made.

@@ -72,6 +72,7 @@ fn of_export(path: &Path) -> Result<String, AnyError> {
         ("rows of queues", counts.rows),
         ("blocked records", counts.blocked),
         ("idempotency keys", counts.keys),
+        ("offers", counts.offers),
         ("programs", counts.programs),
         ("lines", counts.lines),
     ];

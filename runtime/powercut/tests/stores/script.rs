@@ -11,8 +11,9 @@ use perennial::history::{Decision, Migrated, Observation, RecordSource, Told, Un
 use perennial::value::Value;
 use perennial::{ActivityOptions, Class, RunKey, Timestamp};
 use perennial_runtime::store::{
-    Ack, Changes, Commit, Create, Deliver, Fence, KeyRecord, Loaded, MemoryStore, Migrate, Owner,
-    SendKey, Slot, SlotEffect, Store, StoreError, Task, TaskChange, TimerChange,
+    Ack, Changes, Commit, Create, Deliver, Fence, KeyRecord, Loaded, MemoryStore, Migrate, Offer,
+    OfferChange, Owner, SendKey, Slot, SlotEffect, Store, StoreError, Task, TaskChange,
+    TimerChange,
 };
 
 /// One write.
@@ -62,6 +63,8 @@ pub(crate) struct Script {
     arrivals: u64,
     rows: Vec<u64>,
     timers: BTreeMap<u64, Timestamp>,
+    /// The last operation that waits for somebody outside.
+    offered: Option<u64>,
 }
 
 /// The run of a script that was moved so often.
@@ -96,6 +99,7 @@ impl Script {
             arrivals: 0,
             rows: Vec::new(),
             timers: BTreeMap::new(),
+            offered: None,
         }
     }
 
@@ -141,8 +145,8 @@ impl Script {
         }
     }
 
-    /// A result, or a message with a key.
-    fn deliver(&self, step: u64) -> Deliver {
+    /// A result, a message with a key, or a value for an offer.
+    fn deliver(&mut self, step: u64) -> Deliver {
         let bytes = if step % 5 == 2 { 9_000 } else { 20 };
         let (payload, at) = (text(bytes, step), Timestamp::from_millis(step));
         let name = (step % 8 == 7).then(|| format!("key-{step}"));
@@ -158,9 +162,16 @@ impl Script {
                 payload,
                 key: name,
             }),
-            None => Observation::ActivityCompleted {
-                operation: step,
-                result: payload,
+            None => match self.offered.take() {
+                Some(operation) => Observation::StubFulfilled {
+                    operation,
+                    value: payload,
+                    key: None,
+                },
+                None => Observation::ActivityCompleted {
+                    operation: step,
+                    result: payload,
+                },
             },
         };
         Deliver {
@@ -169,6 +180,7 @@ impl Script {
             at,
             tasks: Vec::new(),
             key,
+            stub: None,
         }
     }
 
@@ -212,6 +224,7 @@ impl Script {
                 slots,
                 tasks: vec![task(step), TaskChange::Remove(step.saturating_sub(6))],
                 timers: self.timers(step),
+                offers: self.offers(step, number),
                 stamp: Timestamp::from_millis(step),
                 next_operation: Some(step + 1),
                 ..Changes::default()
@@ -246,6 +259,24 @@ impl Script {
             }
         });
         slots.collect()
+    }
+
+    /// One is made by each second commit, and an older one is dropped, whether somebody has given it a value or not.
+    fn offers(&mut self, step: u64, unit: u64) -> Vec<OfferChange> {
+        if step % 2 == 1 {
+            return Vec::new();
+        }
+        self.offered = Some(step);
+        let open = OfferChange::Open {
+            operation: step,
+            unit,
+            name: "review".into(),
+            at: Timestamp::from_millis(step),
+        };
+        let close = OfferChange::Close {
+            operation: step.saturating_sub(8),
+        };
+        vec![open, close]
     }
 
     /// One is put, and one from before is removed.
@@ -305,6 +336,7 @@ impl Script {
             ..Changes::default()
         };
         self.arrivals = 1;
+        self.offered = None;
         let row = Observation::ActivityCompleted {
             operation: step,
             result: text(9_000, step),
@@ -347,15 +379,16 @@ fn task(step: u64) -> TaskChange {
 }
 
 /// All that a store shows of a run.
-type ShownRun = (Loaded, Vec<KeyRecord>, Vec<Unit>);
+type ShownRun = (Loaded, Vec<KeyRecord>, Vec<Offer>, Vec<Unit>);
 
 fn shown(store: &dyn Store, run: &RunKey) -> Result<Option<ShownRun>, StoreError> {
     let Some(loaded) = store.load(run)? else {
         return Ok(None);
     };
     let keys = store.keys(run, 0, usize::MAX)?;
+    let offers = store.offers(run, 0, usize::MAX)?;
     let units = store.history(run, 1, 1, usize::MAX)?;
-    Ok(Some((loaded, keys, units)))
+    Ok(Some((loaded, keys, offers, units)))
 }
 
 /// All that a store shows of the runs of a script: its peer, if that is there, and then the first one first, up to one
@@ -376,7 +409,7 @@ pub(crate) fn find(
     let memory = MemoryStore::new();
     let mut script = Script::new(run);
     let found = shown_all(store, run).map_err(|error| error.to_string())?;
-    let last = found.last().map(|(loaded, _, _)| loaded);
+    let last = found.last().map(|(loaded, ..)| loaded);
     while script.steps() <= *steps.end() {
         // A long history is not looked at for each of its steps.
         if steps.contains(&script.steps())
@@ -389,11 +422,13 @@ pub(crate) fn find(
     }
     let told = match found.last() {
         None => "it is not there".into(),
-        Some((loaded, keys, units)) => {
+        Some((loaded, keys, offers, units)) => {
             let (sequence, rows) = (loaded.head.sequence, loaded.queue.len());
             let others = found.len() - 1;
-            let (units, keys) = (units.len(), keys.len());
-            format!("{others} others, event {sequence}, {units} units, {rows} rows, {keys} keys")
+            let (units, keys, offers) = (units.len(), keys.len(), offers.len());
+            format!(
+                "{others} others, event {sequence}, {units} units, {rows} rows, {keys} keys, {offers} offers"
+            )
         }
     };
     Err(format!(

@@ -6,13 +6,14 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use perennial::history::{Observation, Unit};
-use perennial::{Namespace, RunKey, Timestamp};
+use perennial::{Namespace, RunId, RunKey, Timestamp};
 
 use crate::Profile;
 use crate::store::{
     Ack, AttemptRecord, BlockedRecord, Commit, Committed, Create, Created, Deliver, Delivered,
-    DueTimer, FinishedRun, Head, KeyRecord, ListQuery, Loaded, MemoryStore, Migrate, Owner, Page,
-    ProgramRecord, Progress, Purge, Remains, Restore, Store, StoreError, StreamItem, TimerChange,
+    DueTimer, FinishedRun, Head, KeyRecord, ListQuery, Loaded, MemoryStore, Migrate, Offer, Owner,
+    Page, ProgramRecord, Progress, Purge, Remains, Restore, Store, StoreError, StreamItem,
+    TimerChange, Waiting,
 };
 
 /// Something that a store must not do.
@@ -225,6 +226,23 @@ impl Store for FaultyStore {
 
     fn blocked(&self, run: &RunKey) -> Result<Vec<BlockedRecord>, StoreError> {
         self.inner.blocked(run)
+    }
+
+    fn offer(&self, run: &RunKey, operation: u64) -> Result<Option<Offer>, StoreError> {
+        self.inner.offer(run, operation)
+    }
+
+    fn offers(&self, run: &RunKey, after: u64, limit: usize) -> Result<Vec<Offer>, StoreError> {
+        self.inner.offers(run, after, limit)
+    }
+
+    fn waiting(
+        &self,
+        namespace: &Namespace,
+        after: Option<(&RunId, u64)>,
+        limit: usize,
+    ) -> Result<Vec<Waiting>, StoreError> {
+        self.inner.waiting(namespace, after, limit)
     }
 
     fn keys(&self, run: &RunKey, after: u64, limit: usize) -> Result<Vec<KeyRecord>, StoreError> {

@@ -8,13 +8,13 @@ use perennial::value::Value;
 use super::scene::{
     Run, Scene, ack, at, completed, create, key, no_changes, ok, put, raised, task, unit, value,
 };
-use super::{Factory, views};
+use super::{Factory, offers, views};
 use crate::store::{
     AttemptOutcome, AttemptRecord, BlockedChange, BlockedRecord, Changes, Committed, Created,
     MAX_UNIT_BYTES, Refusal, Status, Store, StoreError, TaskChange, TimerChange,
 };
 
-/// Units, rows, tasks, timers, attempts, status, stamp, operation number and blocked record in one write.
+/// Units, rows, tasks, timers, offers, attempts, status, stamp, operation number and blocked record in one write.
 pub fn a_commit_changes_all_that_it_says(factory: Factory<'_>) {
     let scene = Scene::new(factory);
     let mut run = scene.begin("order-42");
@@ -46,6 +46,7 @@ pub fn a_commit_changes_all_that_it_says(factory: Factory<'_>) {
             operation: 5,
             deadline: at(60),
         }],
+        offers: vec![offers::open(2, 7)],
         attempts: vec![attempt.clone()],
         views: vec![views::put("status", value(10))],
         status: Some(Status::Failed),
@@ -73,6 +74,8 @@ pub fn a_commit_changes_all_that_it_says(factory: Factory<'_>) {
     assert_eq!(loaded.tasks, [task(3), task(4)]);
     assert_eq!(loaded.views, [views::record("status", value(10))]);
     assert_eq!(loaded.timers, [(5, at(60))]);
+    let made = ok(scene.store.offers(&run.key, 0, 9));
+    assert_eq!((made.len(), made[0].unit), (1, 2));
     let [row] = &loaded.queue[..] else {
         panic!("one row was taken and one was put")
     };

@@ -4,11 +4,11 @@ use perennial::RunKey;
 use perennial::history::{Channel, Unit};
 
 use super::scene::{Scene, at, completed, key, key_in, no_changes, ok, put, value};
-use super::{inbox, keys, slots, streams, views};
+use super::{inbox, keys, offers, slots, streams, views};
 use crate::store::{
     AttemptOutcome, AttemptRecord, Awaited, BlockedChange, BlockedRecord, Changes, DueTimer,
-    FinishedRun, Keep, KeyRecord, ListQuery, Loaded, Page, ProgramRecord, Remains, StreamItem,
-    TimerChange,
+    FinishedRun, Keep, KeyRecord, ListQuery, Loaded, Offer, OfferChange, Page, ProgramRecord,
+    Remains, StreamItem, TimerChange, Waiting,
 };
 
 /// Those in the namespace `default`, and one in another.
@@ -19,6 +19,7 @@ pub(super) fn runs() -> Vec<RunKey> {
         "large",
         "moved",
         "moved-on",
+        "offered",
         "purged",
         "purged-anew",
         "small",
@@ -86,6 +87,7 @@ pub(super) fn make(scene: &Scene) {
     scene.begin("fresh");
     scene.begin_in("other", "small").grow(1);
     tell(scene);
+    offer(scene);
     let mut purged = scene.begin("purged");
     purged.end();
     purged.purge(Keep::Head);
@@ -135,6 +137,22 @@ fn tell(scene: &Scene) {
     }
 }
 
+/// A run that has made offers in two generations, of which something has become.
+fn offer(scene: &Scene) {
+    let mut run = scene.begin("offered");
+    offers::offer(&mut run, &[1, 2]);
+    ok(scene.send(offers::answer(&run.key, 1, "yes", at(7))));
+    run.end();
+    run.begin_anew();
+    offers::offer(&mut run, &(3..=700).collect::<Vec<_>>());
+    ok(scene.send(offers::answer(&run.key, 4, "yes", at(8))));
+    run.commit(Changes {
+        units: vec![run.next_unit(0)],
+        offers: vec![OfferChange::Close { operation: 5 }],
+        ..no_changes()
+    });
+}
+
 fn attempt(error: String) -> AttemptRecord {
     AttemptRecord {
         operation: 1,
@@ -167,6 +185,8 @@ pub(super) struct All {
     runs: Vec<Told>,
     keys: Vec<Vec<KeyRecord>>,
     items: Vec<Vec<StreamItem>>,
+    offers: Vec<Vec<Offer>>,
+    waiting: Vec<Waiting>,
     pages: Vec<Page>,
     due: Vec<DueTimer>,
     claimable: Vec<Vec<RunKey>>,
@@ -197,6 +217,11 @@ pub(super) fn look(scene: &Scene) -> All {
             .iter()
             .flat_map(|run| ["output", "notes"].map(|name| streams::read(scene, run, name)))
             .collect(),
+        offers: runs()
+            .iter()
+            .map(|run| ok(store.offers(run, 0, usize::MAX)))
+            .collect(),
+        waiting: ok(store.waiting(&Default::default(), None, usize::MAX)),
         pages: pages.collect(),
         due: ok(store.due(None, usize::MAX)),
         claimable: claimable.collect(),

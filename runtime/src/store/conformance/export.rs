@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::scene::{Scene, ack, at, key, no_changes, ok, put, unit};
-use super::{Damage, Factory, everything};
+use super::{Damage, Factory, everything, offers};
 use crate::store::export::{ExportError, ImportError, PartialRuns, Reader, export, import};
 use crate::store::{
-    AttemptOutcome, AttemptRecord, Changes, Commit, Head, MemoryStore, Refusal, Store, StoreError,
+    AttemptOutcome, AttemptRecord, Changes, Commit, Head, MemoryStore, OfferChange, Refusal, Store,
+    StoreError,
 };
 
 fn export_of(scene: &Scene) -> Vec<u8> {
@@ -65,6 +66,14 @@ pub fn a_store_is_exported_while_others_write(factory: Factory<'_>) {
             // What one commit changes is all in an export or not at all: as many units as tasks as attempts.
             let changes = Changes {
                 units: vec![unit(number, 0)],
+                // Of all offers the last one is open, and each other has a value or was dropped.
+                offers: vec![
+                    OfferChange::Close {
+                        operation: step - 1,
+                    },
+                    offers::open(number, step),
+                ],
+                next_operation: Some(step + 1),
                 tasks: vec![put(step)],
                 attempts: vec![AttemptRecord {
                     operation: step,
@@ -84,6 +93,11 @@ pub fn a_store_is_exported_while_others_write(factory: Factory<'_>) {
             let (ack, answer) = ack();
             store.commit(commit, ack);
             ok(answer.wait());
+            if step % 2 == 0 {
+                let (ack, answer) = super::scene::ack();
+                store.deliver(offers::answer(&key(name), step, "yes", at(step)), ack);
+                ok(answer.wait());
+            }
         }
     };
     std::thread::scope(|threads| {
@@ -103,6 +117,8 @@ pub fn a_store_is_exported_while_others_write(factory: Factory<'_>) {
                 let units = ok(copy.history(&run, 1, 1, usize::MAX)).len() - 1;
                 let attempts = ok(copy.attempts(&run, 1)).len();
                 assert_eq!((loaded.tasks.len(), attempts), (units, units), "{run}");
+                let offers = ok(copy.offers(&run, 0, usize::MAX));
+                assert_eq!(offers.len(), units, "{run}");
             }
         }
         stop.store(true, Ordering::Relaxed);

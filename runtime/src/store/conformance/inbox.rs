@@ -43,6 +43,7 @@ pub(super) fn send(run: &RunKey, observation: Observation) -> Deliver {
         at: at(5),
         tasks: Vec::new(),
         key: None,
+        stub: None,
     }
 }
 

@@ -27,6 +27,7 @@ pub mod inbox;
 pub mod keys;
 pub mod list;
 pub mod migrate;
+pub mod offers;
 pub mod profile;
 pub mod programs;
 mod proofs;
@@ -126,6 +127,16 @@ macro_rules! store_conformance {
                 a_run_that_ends_has_sent_and_is_told_nothing, a_run_may_begin_with_a_send,
                 a_send_wakes_those_who_wait_for_it, a_send_takes_a_place_among_the_keys,
                 what_was_sent_is_there_after_reopening, large_and_many_sends_are_one_write;
+            offers: b02_a_value_is_a_row_of_the_queue, b03_the_same_value_again_is_one_delivery,
+                b04_another_value_is_refused, b05_of_senders_at_once_one_wins,
+                b06_an_offer_is_made_by_the_commit_that_takes_another,
+                b07_a_stale_offer_is_known_by_its_value, b11_s11_the_end_closes_what_is_open,
+                b11_whatever_ends_a_run_closes_its_offers, an_offer_that_is_dropped_is_closed,
+                after_its_deadline_an_offer_takes_nothing,
+                b12_b13_only_an_offer_of_that_stub_and_run_is_fulfilled, s16_a_blocked_run_is_given_values,
+                open_offers_of_all_runs_come_in_pages, offers_of_a_run_come_in_pages,
+                offers_are_kept_with_their_generation, offers_are_purged_in_slices,
+                a_restored_run_has_its_offers, what_is_offered_has_bounds;
             tasks: a_task_is_put_changed_and_removed, the_last_change_of_a_task_counts,
                 many_tasks_are_kept_whole, a_task_with_a_long_failure_is_kept, a_name_beyond_its_bound_is_refused,
                 attempts_are_told_in_their_order;

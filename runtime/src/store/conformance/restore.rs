@@ -65,6 +65,12 @@ fn copy(from: &Scene, to: &Scene, run: &RunKey, part: usize) {
             keys: keys.to_vec(),
         }));
     }
+    for offers in ok(from.store.offers(run, 0, usize::MAX)).chunks(part) {
+        ok(to.restore(Restore::Offers {
+            run: run.clone(),
+            offers: offers.to_vec(),
+        }));
+    }
     ok(to.restore(rest(run, loaded)));
 }
 

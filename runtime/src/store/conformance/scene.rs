@@ -323,6 +323,7 @@ pub(super) fn deliver(key: &RunKey, operation: u64, at: Timestamp) -> Deliver {
         at,
         tasks: Vec::new(),
         key: None,
+        stub: None,
     }
 }
 

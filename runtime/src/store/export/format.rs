@@ -6,10 +6,11 @@ use perennial::{RunKey, Timestamp};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::inbox::{self, KeyText, is_none};
+use super::offers::OfferText;
 use crate::store::purge::Purged;
 use crate::store::{
-    AttemptRecord, BlockedRecord, Fence, Head, Inbox, KeyRecord, Owner, ProgramRecord, Queued,
-    Status, StreamRange, Task, ViewRecord,
+    AttemptRecord, BlockedRecord, Fence, Head, Inbox, KeyRecord, Offer, Owner, ProgramRecord,
+    Queued, Status, StreamRange, Task, ViewRecord,
 };
 
 /// The format that this version writes, and the highest that it understands.
@@ -74,6 +75,7 @@ pub(super) enum WrittenContent<'a> {
     Blocked(&'a BlockedRecord),
     View(&'a ViewRecord),
     Key(KeyText),
+    Offer(OfferText),
     Unit(&'a Unit),
     Attempt(&'a AttemptRecord),
     Withdrawn(&'static str),
@@ -103,6 +105,7 @@ pub(super) struct Read {
     blocked: Option<BlockedRecord>,
     view: Option<ViewRecord>,
     key: Option<KeyText>,
+    offer: Option<OfferText>,
     unit: Option<Unit>,
     attempt: Option<AttemptRecord>,
     withdrawn: Option<String>,
@@ -121,6 +124,7 @@ pub(crate) enum Content {
     Blocked(BlockedRecord),
     View(ViewRecord),
     Key(Box<KeyRecord>),
+    Offer(Box<Offer>),
     Unit(u64, Box<Unit>),
     Attempt(u64, AttemptRecord),
     Withdrawn,
@@ -145,6 +149,9 @@ impl Read {
             self.key
                 .take()
                 .map(|KeyText(key)| Content::Key(Box::new(key))),
+            self.offer
+                .take()
+                .map(|OfferText(offer)| Content::Offer(Box::new(offer))),
             self.unit
                 .take()
                 .and_then(|unit| Some(Content::Unit(generation?, Box::new(unit)))),
@@ -192,6 +199,9 @@ pub struct Counts {
     /// Views of runs. An export without any does not count them.
     #[serde(default, skip_serializing_if = "is_none")]
     pub views: u64,
+    /// Offers. An export without any does not count them.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub offers: u64,
     /// Programs. An export without any does not count them.
     #[serde(default, skip_serializing_if = "is_none")]
     pub programs: u64,

@@ -11,7 +11,7 @@ use super::format::{Content, Counts};
 use super::reader::{Reader, Step};
 use crate::store::purge::Progress;
 use crate::store::restore::Restore;
-use crate::store::{AttemptRecord, KeyRecord, Loaded, ProgramRecord, Store, StoreError};
+use crate::store::{AttemptRecord, KeyRecord, Loaded, Offer, ProgramRecord, Store, StoreError};
 use perennial::history::Unit;
 
 /// What becomes of runs that are not whole. A salvage finds such; they could not go on, since nobody knows
@@ -38,7 +38,7 @@ pub struct Imported {
 
 /// So many events go into one part of a history, unless a unit has more.
 const PART_EVENTS: usize = 500;
-/// So many keys go into one part.
+/// So many keys or offers go into one part.
 const PART_KEYS: usize = 500;
 /// So many parts may be under way.
 const UNDER_WAY: usize = 16;
@@ -142,6 +142,7 @@ struct Open {
     attempts: Vec<AttemptRecord>,
     events: usize,
     keys: Vec<KeyRecord>,
+    offers: Vec<Offer>,
 }
 
 impl Open {
@@ -155,6 +156,7 @@ impl Open {
             attempts: Vec::new(),
             events: 0,
             keys: Vec::new(),
+            offers: Vec::new(),
         }
     }
 
@@ -169,6 +171,12 @@ impl Open {
                 self.keys.push(*key);
                 if self.keys.len() >= PART_KEYS {
                     self.part_of_keys(parts)?;
+                }
+            }
+            Content::Offer(offer) => {
+                self.offers.push(*offer);
+                if self.offers.len() >= PART_KEYS {
+                    self.part_of_offers(parts)?;
                 }
             }
             Content::Unit(generation, unit) => {
@@ -217,9 +225,19 @@ impl Open {
         })
     }
 
+    fn part_of_offers(&mut self, parts: &mut Parts<'_>) -> Result<(), StoreError> {
+        parts.hand_over(Restore::Offers {
+            run: self.run.clone(),
+            offers: std::mem::take(&mut self.offers),
+        })
+    }
+
     fn finish(mut self, parts: &mut Parts<'_>) -> Result<(), StoreError> {
         if !self.keys.is_empty() {
             self.part_of_keys(parts)?;
+        }
+        if !self.offers.is_empty() {
+            self.part_of_offers(parts)?;
         }
         if self.last > 0 && self.generation < self.loaded.head.generation {
             // The last one has begun, and that is all.

@@ -45,6 +45,8 @@ struct Fields<'a> {
     keys_until: Timestamp,
     #[serde(default, skip_serializing_if = "is_none")]
     keys_after: u64,
+    #[serde(default, skip_serializing_if = "is_none")]
+    offers: u64,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -91,6 +93,7 @@ pub(super) mod text {
             keys: inbox.keys,
             keys_until: inbox.keys_until,
             keys_after: inbox.keys_after,
+            offers: inbox.offers,
         };
         fields.serialize(serializer)
     }
@@ -112,6 +115,7 @@ pub(super) mod text {
             keys: fields.keys,
             keys_until: fields.keys_until,
             keys_after: fields.keys_after,
+            offers: fields.offers,
         })
     }
 }

@@ -18,6 +18,7 @@
 //! | `{"program":{..}}` | what a program could run that had the store open; all of them, before the runs |
 //! | `{"run":..,"head":{..},"sum":".."}` | begins a run; `sum` is the beginning of the SHA-256 of all lines before |
 //! | `{"run":..,"key":{..}}` | a send that it knows by its idempotency key |
+//! | `{"run":..,"offer":{..}}` | an operation that somebody outside completes, and what has become of it |
 //! | `{"run":..,"task":{..}}` | an open task |
 //! | `{"run":..,"timer":{..}}` | a timer |
 //! | `{"run":..,"row":{..}}` | a row of its queue |
@@ -38,6 +39,7 @@ mod file;
 mod format;
 mod import;
 mod inbox;
+mod offers;
 mod reader;
 mod run;
 mod writer;

@@ -388,6 +388,7 @@ impl Open {
             Content::Blocked(_) => counts.blocked += 1,
             Content::View(_) => counts.views += 1,
             Content::Key(_) => counts.keys += 1,
+            Content::Offer(_) => counts.offers += 1,
             Content::Unit(_, unit) => {
                 counts.units += 1;
                 counts.events += unit.decisions.len() as u64 + 1;

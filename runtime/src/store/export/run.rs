@@ -5,7 +5,8 @@
 //! only grow too; they are counted before and after the look, and looked at again where some came between.
 //! Only a purge takes something away, and a head says so: then what was written is withdrawn, and the run is
 //! read again as it is now. So it is where new sends have taken the places of keys that the head counts: those
-//! go in the order in which they are read, so this mostly comes too late for that.
+//! go in the order in which they are read, so this mostly comes too late for that. Offers say themselves by which
+//! event or arrival they came to their state, so those that have another one since are written as they were.
 
 use std::io::Write;
 
@@ -33,7 +34,7 @@ pub(super) fn write<W: Write>(
     while let Some((loaded, attempts)) = moment(store, run, generation)? {
         let head = &loaded.head;
         out.head(run, head)?;
-        if keys(store, run, head, out)? {
+        if keys(store, run, head, out)? && offers(store, run, head, out)? {
             out.beside(run, &loaded)?;
             if histories(store, run, head, &attempts, out)? {
                 return Ok(());
@@ -101,6 +102,38 @@ fn keys<W: Write>(
         left = left.saturating_sub(page.len() as u64);
     }
     Ok(true)
+}
+
+/// Writes the offers as they were when the head was read. `false`: they are not all there any more.
+fn offers<W: Write>(
+    store: &dyn Store,
+    run: &RunKey,
+    head: &Head,
+    out: &mut Writer<W>,
+) -> Result<bool, ExportError> {
+    let (mut open, mut after) = (0, 0);
+    loop {
+        let page = store.offers(run, after, PAGE)?;
+        let Some(last) = page.last() else { break };
+        after = last.operation;
+        let then = page.into_iter().filter_map(|offer| offer.stood_at(head));
+        let then: Vec<_> = then.collect();
+        open += then.iter().filter(|offer| offer.is_open()).count() as u64;
+        out.offers(run, &then)?;
+    }
+    if open == head.inbox.offers {
+        return Ok(true);
+    }
+    if store.head(run)?.as_ref() == Some(head) {
+        let (place, problem) = (
+            format!("the offers of run {run}"),
+            RecordError::Damaged {
+                problem: "they are not all there",
+            },
+        );
+        return Err(ExportError::Store(StoreError::Damaged { place, problem }));
+    }
+    Ok(false)
 }
 
 /// Writes the histories that a head speaks of. `false`: they are not there any more.

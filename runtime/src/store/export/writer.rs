@@ -12,7 +12,8 @@ use super::format::{
     WrittenProgram,
 };
 use super::inbox::KeyText;
-use crate::store::{AttemptRecord, Head, KeyRecord, Loaded, ProgramRecord};
+use super::offers::OfferText;
+use crate::store::{AttemptRecord, Head, KeyRecord, Loaded, Offer, ProgramRecord};
 
 /// What an export came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -187,6 +188,15 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
+    /// Offers of the run that was begun.
+    pub(in crate::store) fn offers(&mut self, run: &RunKey, offers: &[Offer]) -> io::Result<()> {
+        for offer in offers {
+            self.run.offers += 1;
+            self.content(run, None, WrittenContent::Offer(OfferText(offer.clone())))?;
+        }
+        Ok(())
+    }
+
     pub(in crate::store) fn unit(
         &mut self,
         run: &RunKey,
@@ -264,6 +274,7 @@ impl Counts {
             withdrawn,
             keys,
             views,
+            offers,
             programs,
             lines,
         } = run;
@@ -280,6 +291,7 @@ impl Counts {
         self.withdrawn += withdrawn;
         self.keys += keys;
         self.views += views;
+        self.offers += offers;
         self.programs += programs;
         self.lines += lines;
     }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Bound;
 
 use perennial::history::Unit;
+use perennial::value::Digest;
 use perennial::{RunKey, Timestamp};
 
 use crate::store::acks::Answer;
@@ -14,6 +15,7 @@ use crate::store::contract::{
 };
 use crate::store::inbox::{self, Delivered, Delivery, KeyRecord};
 use crate::store::migrate::{self, Migrate, Migration};
+use crate::store::offers::{self, Fulfilment, Look, Offer};
 use crate::store::program::{self, ProgramRecord};
 use crate::store::purge::{self, FinishedRun, Keep, Progress, Purge, Remains};
 use crate::store::restore::{self, Restoring};
@@ -41,6 +43,7 @@ pub(super) struct Restored {
     so_far: Restoring,
     generations: BTreeMap<u64, Generation>,
     keys: BTreeMap<String, KeyRecord>,
+    offers: BTreeMap<u64, Offer>,
 }
 
 pub(super) struct Run {
@@ -56,6 +59,8 @@ pub(super) struct Run {
     pub(super) views: BTreeMap<String, ViewRecord>,
     /// Where items of streams are: generation and number of the unit, by the number of the first that it has.
     pub(super) items: BTreeMap<(String, u64), (u64, u64)>,
+    /// Offers by operation, those of generations among them that were purged.
+    offers: BTreeMap<u64, Offer>,
 }
 
 impl Run {
@@ -71,6 +76,7 @@ impl Run {
             arrivals: BTreeMap::new(),
             views: BTreeMap::new(),
             items: BTreeMap::new(),
+            offers: BTreeMap::new(),
         }
     }
 
@@ -143,6 +149,25 @@ impl Run {
             .filter_map(|(_, key)| self.keys.get(key))
     }
 
+    pub(super) fn offer(&self, operation: u64) -> Option<&Offer> {
+        self.offers
+            .get(&operation)
+            .filter(|offer| offer.is_kept(&self.head))
+    }
+
+    pub(super) fn offers_after(&self, operation: u64) -> impl Iterator<Item = &Offer> {
+        let later = (Bound::Excluded(operation), Bound::Unbounded);
+        self.offers
+            .range(later)
+            .map(|(_, offer)| offer)
+            .filter(|offer| offer.is_kept(&self.head))
+    }
+
+    fn put_offers(&mut self, offers: impl IntoIterator<Item = Offer>) {
+        self.offers
+            .extend(offers.into_iter().map(|offer| (offer.operation, offer)));
+    }
+
     /// Takes at most so many things away, and says whether there are more.
     fn take(&mut self, limit: usize) -> Progress {
         let mut left = limit.max(1);
@@ -152,7 +177,12 @@ impl Run {
         self.arrivals.clear();
         self.items.clear();
         self.views.clear();
-        if !(self.queue.is_empty() && self.blocked.is_empty() && self.keys.is_empty()) {
+        take_some(&mut self.offers, &mut left);
+        if !(self.queue.is_empty()
+            && self.blocked.is_empty()
+            && self.keys.is_empty()
+            && self.offers.is_empty())
+        {
             return Progress::More;
         }
         while let Some(mut last) = self.generations.last_entry() {
@@ -176,6 +206,20 @@ impl Run {
 fn take_some<K: Ord, V>(things: &mut BTreeMap<K, V>, left: &mut usize) {
     while *left > 0 && things.pop_last().is_some() {
         *left -= 1;
+    }
+}
+
+/// What there is of a run's offers; of a new run nothing.
+struct Offers<'a>(Option<&'a Run>);
+
+impl Look for Offers<'_> {
+    fn offer(&self, operation: u64) -> Result<Option<Offer>, StoreError> {
+        Ok(self.0.and_then(|run| run.offer(operation)).cloned())
+    }
+
+    fn open(&self) -> Result<Vec<Offer>, StoreError> {
+        let all = self.0.into_iter().flat_map(|run| run.offers_after(0));
+        Ok(all.filter(|offer| offer.is_open()).cloned().collect())
     }
 }
 
@@ -210,9 +254,12 @@ impl Kept {
         }
     }
 
-    /// Applies what was resolved; nothing can go wrong any more.
-    pub(super) fn apply(&mut self, key: &RunKey, resolved: Resolved, changes: Changes) {
-        let Resolved { head, rows, .. } = resolved;
+    /// Applies what was resolved; nothing can go wrong any more. Gives the head that it leaves.
+    pub(super) fn apply(&mut self, key: &RunKey, resolved: Resolved, changes: Changes) -> Head {
+        let Resolved { mut head, rows, .. } = resolved;
+        let there = self.runs.get(key);
+        let before = there.map(|run| &run.head);
+        let offers = offers::change(before, &mut head, &changes.offers, &Offers(there));
         self.place(key, Some(&head));
         let run = self
             .runs
@@ -280,6 +327,9 @@ impl Kept {
             }
             None => {}
         }
+        // In memory nothing is unreadable.
+        run.put_offers(offers.unwrap_or_default());
+        run.head.clone()
     }
 }
 
@@ -330,6 +380,9 @@ impl Kept {
 
 impl Kept {
     pub(super) fn deliver(&mut self, deliver: Deliver) -> Result<Delivered, StoreError> {
+        if let Some((operation, digest)) = offers::fulfilled(&deliver.observation) {
+            return self.fulfil(operation, digest, deliver);
+        }
         let run = self.runs.get(&deliver.run);
         let known = run.and_then(|run| run.keys.get(&deliver.key.as_ref()?.key));
         let oldest = run.into_iter().flat_map(|run| run.keys_after(0));
@@ -362,6 +415,36 @@ impl Kept {
         Ok(delivered)
     }
 
+    fn fulfil(
+        &mut self,
+        operation: u64,
+        digest: Digest,
+        deliver: Deliver,
+    ) -> Result<Delivered, StoreError> {
+        let run = self.runs.get(&deliver.run);
+        let offer = run.and_then(|run| run.offer(operation)).cloned();
+        let head = run.map(|run| &run.head);
+        match offers::fulfil(head, offer, operation, digest, &deliver)? {
+            Fulfilment::Known(delivered) => Ok(delivered),
+            Fulfilment::New {
+                resolved,
+                delivered,
+                offer,
+            } => {
+                check_records(&resolved, &Changes::default())?;
+                let changes = Changes {
+                    tasks: deliver.tasks,
+                    ..Changes::default()
+                };
+                self.apply(&deliver.run, *resolved, changes);
+                if let Some(run) = self.runs.get_mut(&deliver.run) {
+                    run.put_offers([offer]);
+                }
+                Ok(delivered)
+            }
+        }
+    }
+
     pub(super) fn migrate(&mut self, migrate: Migrate) -> Result<Created, StoreError> {
         let (old, new) = (&migrate.end.run, migrate.new_run());
         let resolved = migrate::migrate(self.head(old), self.head(&new), &migrate)?;
@@ -374,9 +457,8 @@ impl Kept {
         if self.restoring.contains_key(&new) {
             return Err(StoreError::Refused(Refusal::Restoring { run: new }));
         }
-        let head = begin.head.clone();
         self.apply(old, *end, migrate.end.changes);
-        self.apply(&new, *begin, migrate.begin);
+        let head = self.apply(&new, *begin, migrate.begin);
         Ok(Created::New(head, Committed::default()))
     }
 
@@ -458,6 +540,21 @@ impl Kept {
         Ok(())
     }
 
+    pub(super) fn restore_offers(
+        &mut self,
+        key: RunKey,
+        offers: Vec<Offer>,
+    ) -> Result<(), StoreError> {
+        let exists = self.runs.contains_key(&key);
+        let so_far = self.restoring.get(&key).map(|restored| &restored.so_far);
+        let now = restore::offers(&key, exists, so_far, &offers)?;
+        let restored = self.restoring.entry(key).or_default();
+        restored.so_far = now;
+        let numbered = offers.into_iter().map(|offer| (offer.operation, offer));
+        restored.offers.extend(numbered);
+        Ok(())
+    }
+
     pub(super) fn restore_run(&mut self, key: RunKey, loaded: Loaded) -> Result<(), StoreError> {
         let exists = self.runs.contains_key(&key);
         let so_far = self.restoring.get(&key).map(|restored| &restored.so_far);
@@ -473,6 +570,7 @@ impl Kept {
             run.generations = restored.generations;
             let keys = restored.keys.into_values();
             keys.for_each(|key| run.know_key(key));
+            run.offers = restored.offers;
         }
         let number = |task: Task| (task.operation, task);
         run.tasks = loaded.tasks.into_iter().map(number).collect();

@@ -17,6 +17,7 @@ use super::contract::{
 };
 use super::inbox::{Delivered, KeyRecord, told};
 use super::migrate::Migrate;
+use super::offers::{Offer, Waiting};
 use super::program::ProgramRecord;
 use super::purge::{FinishedRun, Progress, Purge, Remains};
 use super::restore::Restore;
@@ -165,13 +166,16 @@ impl Store for MemoryStore {
                 run.queue.retain(|_, row| told(&row.observation).is_none());
                 run.forget_keys();
             }
-            let (head, committed) = (resolved.head.clone(), filled.answer(&resolved));
+            let committed = filled.answer(&resolved);
             let keys = std::mem::take(&mut resolved.keys);
-            kept.apply(&create.run, resolved, create.changes);
+            let mut head = kept.apply(&create.run, resolved, create.changes);
             if let Some(run) = kept.runs.get_mut(&create.run) {
                 keys.into_iter().for_each(|key| run.know_key(key));
             }
             kept.apply_filled(&create.run, filled);
+            if let Some(now) = kept.head(&create.run) {
+                head = now.clone();
+            }
             Ok(Created::New(head, committed))
         });
     }
@@ -222,6 +226,7 @@ impl Store for MemoryStore {
                     end,
                 } => kept.restore_history(run, generation, units, attempts, end)?,
                 Restore::Keys { run, keys } => kept.restore_keys(run, keys)?,
+                Restore::Offers { run, offers } => kept.restore_offers(run, offers)?,
                 Restore::Run { run, loaded } => kept.restore_run(run, *loaded)?,
                 Restore::GiveUp { run } => drop(kept.restoring.remove(&run)),
             }
@@ -311,6 +316,43 @@ impl Store for MemoryStore {
                 return Ok(Vec::new());
             };
             stream::page(run, found, from, limit, kept.units_with(run, name, from))
+        })
+    }
+
+    fn offer(&self, run: &RunKey, operation: u64) -> Result<Option<Offer>, StoreError> {
+        self.read(|kept| {
+            let run = kept.runs.get(run);
+            Ok(run.and_then(|run| run.offer(operation)).cloned())
+        })
+    }
+
+    fn offers(&self, run: &RunKey, after: u64, limit: usize) -> Result<Vec<Offer>, StoreError> {
+        self.read(|kept| {
+            let run = kept.runs.get(run).into_iter();
+            let offers = run.flat_map(|run| run.offers_after(after));
+            Ok(offers.take(limit).cloned().collect())
+        })
+    }
+
+    fn waiting(
+        &self,
+        namespace: &Namespace,
+        after: Option<(&RunId, u64)>,
+        limit: usize,
+    ) -> Result<Vec<Waiting>, StoreError> {
+        self.read(|kept| {
+            let waiting = kept
+                .runs
+                .iter()
+                .filter(|(key, run)| key.namespace == *namespace && run.head.inbox.offers > 0)
+                .flat_map(|(key, run)| run.offers_after(0).map(|offer| (&key.id, offer)))
+                .filter(|(_, offer)| offer.is_open())
+                .filter(|(id, offer)| after.is_none_or(|after| (*id, offer.operation) > after));
+            let waiting = waiting.take(limit).map(|(run, offer)| Waiting {
+                run: run.clone(),
+                offer: offer.clone(),
+            });
+            Ok(waiting.collect())
         })
     }
 

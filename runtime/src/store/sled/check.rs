@@ -9,12 +9,13 @@ use super::keys;
 use super::overlay::View;
 use super::problem::damaged;
 use super::records::{
-    ATTEMPT_VERSION, BLOCKED_VERSION, ITEM_VERSION, NUMBER_VERSION, PROGRAM_VERSION,
+    ATTEMPT_VERSION, BLOCKED_VERSION, ITEM_VERSION, NUMBER_VERSION, OFFER_VERSION, PROGRAM_VERSION,
     RESTORING_VERSION, SEND_VERSION, UNIT_VALUE_VERSION, VIEW_VERSION, read_attempt, read_blocked,
-    read_item, read_number, read_program, read_restoring, read_send, read_send_order, read_view,
+    read_item, read_number, read_offer, read_program, read_restoring, read_send, read_send_order,
+    read_view,
 };
 use super::run::{Kind, RUN_VERSION, RunRecord};
-use super::{read, sends, streams, value, views};
+use super::{offers, read, sends, streams, value, views};
 use crate::store::StoreError;
 
 /// The last number given to an owner.
@@ -83,6 +84,8 @@ pub(super) fn kind_name(kind: u8) -> &'static str {
         keys::SEND_ORDER => "index entries of idempotency keys",
         keys::ITEM => "index entries of items in streams",
         keys::VIEW => "views",
+        keys::OFFER => "offers",
+        keys::OPEN_OFFER => "index entries of open offers",
         keys::PROGRAM => "programs",
         keys::CHUNK => "chunks",
         _ => "other records",
@@ -137,6 +140,10 @@ pub(super) fn place_of(key: &[u8]) -> String {
             Some((run, name)) => views::place(&run, &name)(),
             None => format!("the record `{}`", key.escape_ascii()),
         },
+        (Some(keys::OFFER), _, Some((run, operation))) => offers::place(&run, operation)(),
+        (Some(keys::OPEN_OFFER), _, Some((run, operation))) => {
+            offers::entry_place(&run, operation)()
+        }
         (Some(keys::BLOCKED), _, Some((run, _))) => format!("a blocked record of run {run}"),
         _ => format!("the record `{}`", key.escape_ascii()),
     }
@@ -199,6 +206,9 @@ pub(super) fn record(view: &View<'_>, key: &[u8], stored: &[u8]) -> Result<(), S
                 _ => Err(RecordError::Malformed { field: "name" }),
             }
         }),
+        Some(keys::OFFER) => value::read(view, stored, OFFER_VERSION, place, |content| {
+            fits(read_offer(content)?.operation)
+        }),
         Some(keys::PROGRAM) => value::read(view, stored, PROGRAM_VERSION, place, |content| {
             if key == keys::program(&read_program(content)?.artifact) {
                 Ok(())
@@ -214,9 +224,11 @@ pub(super) fn record(view: &View<'_>, key: &[u8], stored: &[u8]) -> Result<(), S
         Some(keys::RESTORING) => value::read(view, stored, RESTORING_VERSION, place, |content| {
             read_restoring(content).map(drop)
         }),
-        Some(keys::DUE | keys::FINISHED) => value::opened(stored, NUMBER_VERSION)
-            .map(drop)
-            .map_err(|problem| damaged(place(), problem)),
+        Some(keys::DUE | keys::FINISHED | keys::OPEN_OFFER) => {
+            value::opened(stored, NUMBER_VERSION)
+                .map(drop)
+                .map_err(|problem| damaged(place(), problem))
+        }
         Some(keys::CHUNK) => value::chunk(stored, |_| ())
             .map(drop)
             .map_err(|problem| damaged(place(), problem)),

@@ -121,6 +121,7 @@ impl Fresh {
             ("units", report.units, counts.units),
             ("events", report.events, counts.events),
             ("idempotency keys", report.keys, counts.keys),
+            ("offers", report.offers, counts.offers),
         ];
         for (what, found, expected) in pairs {
             if found != expected {

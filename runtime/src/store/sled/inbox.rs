@@ -28,6 +28,7 @@ pub(super) fn write_inbox(f: &mut FieldWriter<'_>, inbox: &Inbox) {
         inbox.keys,
         inbox.keys_until.as_millis(),
         inbox.keys_after,
+        inbox.offers,
     ];
     for (field, number) in (3..).zip(numbers) {
         if number > 0 {
@@ -48,6 +49,7 @@ pub(super) fn read_inbox(mut fields: Fields<'_>) -> Result<Inbox, RecordError> {
             5 => inbox.keys = content.number("keys")?,
             6 => inbox.keys_until = Timestamp::from_millis(content.number("keys_until")?),
             7 => inbox.keys_after = content.number("keys_after")?,
+            8 => inbox.offers = content.number("offers")?,
             _ => {}
         }
     }

@@ -14,6 +14,8 @@
 //! | `t` namespace 0 run 0 arrival | the same send in the order of arrival: that digest |
 //! | `i` namespace 0 run 0 stream 0 number | the unit whose first item of that stream this is |
 //! | `v` namespace 0 run 0 view | what a view of the run shows |
+//! | `h` namespace 0 run 0 operation | offer |
+//! | `j` namespace 0 run 0 operation | the offer is open |
 //! | `d` deadline namespace 0 run 0 operation | timer of any run |
 //! | `f` 0 finished namespace 0 run | the run has finished |
 //! | `f` 1 purged namespace 0 run | of the run the head alone is left |
@@ -42,6 +44,8 @@ pub(super) const SEND: u8 = b's';
 pub(super) const SEND_ORDER: u8 = b't';
 pub(super) const ITEM: u8 = b'i';
 pub(super) const VIEW: u8 = b'v';
+pub(super) const OFFER: u8 = b'h';
+pub(super) const OPEN_OFFER: u8 = b'j';
 pub(super) const DUE: u8 = b'd';
 pub(super) const FINISHED: u8 = b'f';
 pub(super) const RESTORING: u8 = b'x';
@@ -193,11 +197,17 @@ pub(super) fn chunk(commit: u64, index: u32) -> Key {
     key
 }
 
-/// What the keys of a namespace's runs begin with whose ids begin with `prefix`.
-pub(super) fn runs(namespace: &Namespace, prefix: &str) -> Key {
-    let mut key = vec![RUN];
+/// What the keys of a kind begin with of a namespace's runs.
+pub(super) fn of_namespace(kind: u8, namespace: &Namespace) -> Key {
+    let mut key = vec![kind];
     key.extend_from_slice(namespace.as_str().as_bytes());
     key.push(0);
+    key
+}
+
+/// What the keys of a namespace's runs begin with whose ids begin with `prefix`.
+pub(super) fn runs(namespace: &Namespace, prefix: &str) -> Key {
+    let mut key = of_namespace(RUN, namespace);
     key.extend_from_slice(prefix.as_bytes());
     key
 }

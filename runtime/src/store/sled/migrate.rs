@@ -29,7 +29,6 @@ impl Writer {
         if self.restoring(drain, &new)?.is_some() {
             return Err(StoreError::Refused(Refusal::Restoring { run: new }));
         }
-        let head = begin.head.clone();
         let (step, ended, begun, attempts) = self.shared.overlay.read(|view| {
             let mut effects = Effects::new(view, &drain.changed, drain.commit, drain.next_chunk);
             self.change_runs(&mut effects, 1);
@@ -38,14 +37,14 @@ impl Writer {
             let (begun, more) = change(&mut effects, drain, &new, None, begin, &migrate.begin)?;
             Ok((effects.finish(), ended, begun, attempts + more))
         })?;
+        let answer = Created::New(begun.head.clone(), Committed::default());
         Ok(Resolution {
             step,
-            record: Some((old.clone(), Some(ended))),
             also: vec![(new, begun)],
             attempts,
-            owners: 0,
             runs: 1,
-            answer: Created::New(head, Committed::default()),
-        })
+            ..Resolution::nothing(answer)
+        }
+        .with_record(old, ended))
     }
 }

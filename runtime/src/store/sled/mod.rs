@@ -40,6 +40,7 @@ mod journal;
 mod keys;
 mod lock;
 mod migrate;
+mod offers;
 mod open;
 mod open_error;
 mod overlay;
@@ -73,7 +74,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use perennial::history::Unit;
-use perennial::{Namespace, RunKey, Timestamp};
+use perennial::{Namespace, RunId, RunKey, Timestamp};
 
 pub use compact::{CompactError, Compacted, compact};
 pub use copy::copy;
@@ -94,6 +95,7 @@ use super::contract::{
 };
 use super::inbox::{Delivered, KeyRecord};
 use super::migrate::Migrate;
+use super::offers::{Offer, Waiting};
 use super::program::ProgramRecord;
 use super::purge::{FinishedRun, Progress, Purge, Remains};
 use super::restore::Restore;
@@ -460,6 +462,45 @@ impl Store for SledStore {
                 return Ok(found);
             }
         }
+    }
+
+    fn offer(&self, run: &RunKey, operation: u64) -> Result<Option<Offer>, StoreError> {
+        self.shared
+            .overlay
+            .read(|view| offers::one(view, run, operation))
+    }
+
+    fn offers(&self, run: &RunKey, after: u64, limit: usize) -> Result<Vec<Offer>, StoreError> {
+        let mut found: Vec<Offer> = Vec::new();
+        loop {
+            let after = found.last().map_or(after, |last| last.operation);
+            let most = (limit - found.len()).min(SLICE);
+            let page = self
+                .shared
+                .overlay
+                .read(|view| offers::page(view, run, after, most))?;
+            let full = page.len() == SLICE;
+            found.extend(page);
+            if !full || found.len() == limit {
+                return Ok(found);
+            }
+        }
+    }
+
+    fn waiting(
+        &self,
+        namespace: &Namespace,
+        after: Option<(&RunId, u64)>,
+        limit: usize,
+    ) -> Result<Vec<Waiting>, StoreError> {
+        let mut found = Vec::new();
+        let mut from = Some(offers::waiting_start(namespace, after));
+        while from.is_some() {
+            self.shared
+                .overlay
+                .read(|view| offers::waiting(view, namespace, limit, &mut from, &mut found))?;
+        }
+        Ok(found)
     }
 
     fn history(

@@ -106,6 +106,16 @@ impl Slice {
         self.take(effects, keys::SEND, run)
     }
 
+    /// Takes the offers of a run away, and first the entries of those that are open, which name them.
+    pub(super) fn take_offers(
+        &mut self,
+        effects: &mut Effects<'_>,
+        run: &RunKey,
+    ) -> Result<(), StoreError> {
+        self.take(effects, keys::OPEN_OFFER, run)?;
+        self.take(effects, keys::OFFER, run)
+    }
+
     /// Takes away what is beside the histories. First of all, so that a run that begins anew half-way through
     /// its purge mostly finds nothing of it.
     pub(super) fn take_beside(
@@ -187,6 +197,7 @@ impl Writer {
         let mut record = before.clone().with_head(head);
         slice.take_beside(&mut effects, &mut record, run)?;
         slice.take_sends(&mut effects, run)?;
+        slice.take_offers(&mut effects, run)?;
         for kind in [keys::ITEM, keys::UNIT, keys::ATTEMPT, keys::END] {
             slice.take(&mut effects, kind, run)?;
         }

@@ -9,10 +9,10 @@ use perennial::wire::{Content, FieldWriter, Fields, RecordError};
 use perennial::{ActivityOptions, Class, Retry, Timestamp};
 
 use super::value::content;
-use crate::store::restore::Restoring;
+use crate::store::restore::{RestoredOffers, Restoring};
 use crate::store::{
-    AttemptOutcome, AttemptRecord, BlockedRecord, KeyRecord, Owner, ProgramRecord, Queued,
-    StreamRange, Task, ViewRecord,
+    AttemptOutcome, AttemptRecord, BlockedRecord, KeyRecord, Offer, OfferState, Owner,
+    ProgramRecord, Queued, StreamRange, Task, ViewRecord,
 };
 
 pub(super) const TASK_VERSION: u8 = 1;
@@ -26,8 +26,9 @@ pub(super) const RESTORING_VERSION: u8 = 1;
 pub(super) const SEND_VERSION: u8 = 1;
 pub(super) const ITEM_VERSION: u8 = 1;
 pub(super) const VIEW_VERSION: u8 = 1;
+pub(super) const OFFER_VERSION: u8 = 1;
 /// Of records whose content is one number: the end of a generation, the last owner, what the index of runs
-/// with something to do says, a timer in the order of deadlines, a run in the order of ends.
+/// with something to do says, a timer in the order of deadlines, a run in the order of ends, an open offer.
 pub(super) const NUMBER_VERSION: u8 = 1;
 
 type Read<T> = Result<T, RecordError>;
@@ -420,6 +421,93 @@ pub(super) fn read_view(bytes: &[u8]) -> Read<ViewRecord> {
     })
 }
 
+pub(super) fn offer_content(offer: &Offer) -> Vec<u8> {
+    content(|f| {
+        f.number(1, offer.operation);
+        f.number(2, offer.generation);
+        f.number(3, offer.unit);
+        f.text(4, &offer.name);
+        f.number(5, offer.at.as_millis());
+        f.optional_number(6, offer.deadline.map(Timestamp::as_millis));
+        match &offer.state {
+            OfferState::Open => {}
+            OfferState::Fulfilled {
+                digest,
+                at,
+                arrival,
+            } => f.nested(16, |f| {
+                f.bytes(1, &digest.0);
+                f.number(2, at.as_millis());
+                f.number(3, *arrival);
+            }),
+            OfferState::Closed { at, event } => f.nested(17, |f| {
+                f.number(1, at.as_millis());
+                f.number(2, *event);
+            }),
+        }
+    })
+}
+
+pub(super) fn read_offer(bytes: &[u8]) -> Read<Offer> {
+    let mut fields = Fields::new(bytes);
+    let (mut operation, mut generation, mut unit, mut name) = (None, None, None, None);
+    let (mut at, mut deadline, mut state) = (None, None, OfferState::Open);
+    while let Some((field, content)) = fields.next_field()? {
+        match field {
+            1 => operation = Some(content.number("operation")?),
+            2 => generation = Some(content.number("generation")?),
+            3 => unit = Some(content.number("unit")?),
+            4 => name = Some(content.text("name")?.to_owned()),
+            5 => at = Some(stamp(content, "at")?),
+            6 => deadline = Some(stamp(content, "deadline")?),
+            16 => state = read_fulfilled(content.fields("fulfilled")?)?,
+            17 => state = read_closed(content.fields("closed")?)?,
+            _ => {}
+        }
+    }
+    Ok(Offer {
+        operation: missing("operation", operation)?,
+        generation: missing("generation", generation)?,
+        unit: missing("unit", unit)?,
+        name: missing("name", name)?,
+        at: missing("at", at)?,
+        deadline,
+        state,
+    })
+}
+
+fn read_fulfilled(mut fields: Fields<'_>) -> Read<OfferState> {
+    let (mut digest, mut at, mut arrival) = (None, None, None);
+    while let Some((field, content)) = fields.next_field()? {
+        match field {
+            1 => digest = Some(read_digest(content, "digest")?),
+            2 => at = Some(stamp(content, "fulfilled")?),
+            3 => arrival = Some(content.number("arrival")?),
+            _ => {}
+        }
+    }
+    Ok(OfferState::Fulfilled {
+        digest: Digest(missing("digest", digest)?),
+        at: missing("fulfilled", at)?,
+        arrival: missing("arrival", arrival)?,
+    })
+}
+
+fn read_closed(mut fields: Fields<'_>) -> Read<OfferState> {
+    let (mut at, mut event) = (None, None);
+    while let Some((field, content)) = fields.next_field()? {
+        match field {
+            1 => at = Some(stamp(content, "closed")?),
+            2 => event = Some(content.number("event")?),
+            _ => {}
+        }
+    }
+    Ok(OfferState::Closed {
+        at: missing("closed", at)?,
+        event: missing("event", event)?,
+    })
+}
+
 pub(super) fn program_content(program: &ProgramRecord) -> Vec<u8> {
     content(|f| {
         f.text(1, &program.artifact);
@@ -461,6 +549,14 @@ pub(super) fn restoring_content(restoring: &Restoring) -> Vec<u8> {
         for stream in &restoring.streams {
             write_stream(f, 9, stream);
         }
+        let offers = &restoring.offers;
+        if offers.last > 0 {
+            f.number(10, offers.open);
+            f.number(11, offers.last);
+            f.number(12, offers.first_generation);
+            f.number(13, offers.last_generation);
+            f.number(14, offers.arrival);
+        }
     })
 }
 
@@ -470,6 +566,7 @@ pub(super) fn read_restoring(bytes: &[u8]) -> Read<Restoring> {
     let (mut ended, mut given_up) = (None, None);
     let (mut keys, mut first_key, mut last_key) = (0, 0, 0);
     let mut streams = Vec::new();
+    let mut offers = RestoredOffers::default();
     while let Some((field, content)) = fields.next_field()? {
         match field {
             1 => first = Some(content.number("first")?),
@@ -481,6 +578,11 @@ pub(super) fn read_restoring(bytes: &[u8]) -> Read<Restoring> {
             7 => first_key = content.number("first_key")?,
             8 => last_key = content.number("last_key")?,
             9 => streams.push(read_stream(content)?),
+            10 => offers.open = content.number("offers")?,
+            11 => offers.last = content.number("last_offer")?,
+            12 => offers.first_generation = content.number("offers")?,
+            13 => offers.last_generation = content.number("offers")?,
+            14 => offers.arrival = content.number("offers")?,
             _ => {}
         }
     }
@@ -494,6 +596,7 @@ pub(super) fn read_restoring(bytes: &[u8]) -> Read<Restoring> {
         first_key,
         last_key,
         streams,
+        offers,
     })
 }
 

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use perennial::RunKey;
+use perennial::value::Digest;
 
 use super::effects::Effects;
 use super::keys;
@@ -13,10 +14,11 @@ use super::records::{
 };
 use super::run::{RUN_VERSION, RunRecord};
 use super::writer::{Drain, Resolution, Writer};
-use super::{sends, streams, value, views};
+use super::{offers, sends, streams, value, views};
 use crate::store::blocked::BlockedChange;
 use crate::store::contract::{Changes, Commit, Create, Created, Deliver, Head, Owner};
 use crate::store::inbox::{self, Delivered, Delivery, KeyRecord, told};
+use crate::store::offers::{Fulfilment, change as change_offers, fulfil, fulfilled};
 use crate::store::purge::remains;
 use crate::store::rules::{self, Creation, Resolved};
 use crate::store::slots::{self, Committed, Keys, Stored};
@@ -83,6 +85,9 @@ impl Writer {
     ) -> Result<Resolution<Delivered>, StoreError> {
         let run = &deliver.run;
         let before = self.record(drain, run)?;
+        if let Some(fulfilled) = fulfilled(&deliver.observation) {
+            return self.resolve_fulfil(drain, deliver, before, fulfilled);
+        }
         self.shared.overlay.read(|view| {
             let mut effects = Effects::new(view, &drain.changed, drain.commit, drain.next_chunk);
             let head = before.as_ref().map(|record| &record.head);
@@ -120,6 +125,42 @@ impl Writer {
                 attempts,
                 ..Resolution::nothing(delivered)
             })
+        })
+    }
+
+    fn resolve_fulfil(
+        &self,
+        drain: &Drain,
+        deliver: &Deliver,
+        before: Option<RunRecord>,
+        (operation, digest): (u64, Digest),
+    ) -> Result<Resolution<Delivered>, StoreError> {
+        let run = &deliver.run;
+        self.shared.overlay.read(|view| {
+            let mut effects = Effects::new(view, &drain.changed, drain.commit, drain.next_chunk);
+            let head = before.as_ref().map(|record| &record.head);
+            let offer = offers::known(&effects, run, operation)?;
+            let (resolved, delivered, offer) =
+                match fulfil(head, offer, operation, digest, deliver)? {
+                    Fulfilment::Known(delivered) => return Ok(Resolution::nothing(delivered)),
+                    Fulfilment::New {
+                        resolved,
+                        delivered,
+                        offer,
+                    } => (resolved, delivered, offer),
+                };
+            offers::put(&mut effects, run, &offer);
+            let changes = Changes {
+                tasks: deliver.tasks.clone(),
+                ..Changes::default()
+            };
+            let (record, attempts) = change(&mut effects, drain, run, before, *resolved, &changes)?;
+            Ok(Resolution {
+                step: effects.finish(),
+                attempts,
+                ..Resolution::nothing(delivered)
+            }
+            .with_record(run, record))
         })
     }
 
@@ -185,7 +226,7 @@ impl Writer {
                 others: &others,
             };
             let filled = slots::fill(run, &mut resolved, &changes.slots, &stored)?;
-            let answer = (resolved.head.clone(), filled.answer(&resolved));
+            let committed = filled.answer(&resolved);
             self.change_runs(&mut effects, runs);
             for send in &resolved.keys {
                 // A generation before may have left one of the same key.
@@ -196,6 +237,7 @@ impl Writer {
                 sends::put(&mut effects, run, send, known.as_ref());
             }
             let (record, attempts) = change(&mut effects, drain, run, before, resolved, changes)?;
+            let head = record.head.clone();
             change_keys(&mut effects, run, &filled.own);
             let mut also = Vec::with_capacity(filled.others.len());
             for (run, other) in filled.others {
@@ -213,7 +255,7 @@ impl Writer {
                 attempts,
                 owners: 0,
                 runs,
-                answer,
+                answer: (head, committed),
             })
         })
     }
@@ -278,8 +320,16 @@ pub(super) fn change(
 ) -> Result<(RunRecord, u32), StoreError> {
     let work_before = before.as_ref().and_then(RunRecord::work);
     let head_before = before.as_ref().map(|record| record.head.clone());
-    let Resolved { head, rows, .. } = resolved;
+    let Resolved { mut head, rows, .. } = resolved;
     let generation = head.generation;
+    let known = offers::Known {
+        effects: &*effects,
+        run,
+    };
+    let changed = change_offers(head_before.as_ref(), &mut head, &changes.offers, &known)?;
+    for offer in &changed {
+        offers::put(effects, run, offer);
+    }
     let mut record = match before {
         Some(record) => record.with_head(head),
         None => RunRecord::new(head),

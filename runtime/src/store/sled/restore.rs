@@ -13,9 +13,10 @@ use super::records::{
 use super::resolve::{change_place, change_work};
 use super::run::RunRecord;
 use super::writer::{Drain, Resolution, Writer};
-use super::{sends, streams, value, views};
+use super::{offers, sends, streams, value, views};
 use crate::store::contract::{AttemptRecord, Loaded, TaskChange, TimerChange};
 use crate::store::inbox::KeyRecord;
+use crate::store::offers::Offer;
 use crate::store::purge::Progress;
 use crate::store::restore::{self, Restore, Restoring};
 use crate::store::{StoreError, rules};
@@ -38,6 +39,7 @@ impl Writer {
                 end,
             } => self.restore_history(drain, run, *generation, units, attempts, *end),
             Restore::Keys { run, keys } => self.restore_keys(drain, run, keys),
+            Restore::Offers { run, offers } => self.restore_offers(drain, run, offers),
             Restore::Run { run, loaded } => self.restore_run(drain, run, loaded),
             Restore::GiveUp { run } => self.give_up(drain, run),
         }
@@ -129,6 +131,31 @@ impl Writer {
         })
     }
 
+    fn restore_offers(
+        &mut self,
+        drain: &Drain,
+        run: &RunKey,
+        given: &[Offer],
+    ) -> Result<Resolution<Progress>, StoreError> {
+        let exists = self.record(drain, run)?.is_some();
+        let so_far = self.restoring(drain, run)?;
+        let now = restore::offers(run, exists, so_far.as_ref(), given)?;
+        self.with_effects(drain, |mut effects| {
+            for offer in given {
+                offers::put(&mut effects, run, offer);
+            }
+            effects.put(
+                keys::one(keys::RESTORING, run),
+                RESTORING_VERSION,
+                &restoring_content(&now),
+            );
+            Ok(Resolution {
+                step: effects.finish(),
+                ..Resolution::nothing(Progress::Done)
+            })
+        })
+    }
+
     fn restore_run(
         &mut self,
         drain: &Drain,
@@ -167,6 +194,7 @@ impl Writer {
         self.with_effects(drain, |mut effects| {
             let mut slice = Slice::new(SLICE);
             slice.take_sends(&mut effects, run)?;
+            slice.take_offers(&mut effects, run)?;
             for kind in [keys::ITEM, keys::UNIT, keys::ATTEMPT, keys::END] {
                 slice.take(&mut effects, kind, run)?;
             }

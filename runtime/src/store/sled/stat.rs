@@ -86,6 +86,8 @@ const KINDS: &[u8] = &[
     keys::SEND_ORDER,
     keys::ITEM,
     keys::VIEW,
+    keys::OFFER,
+    keys::OPEN_OFFER,
     keys::RESTORING,
     keys::PROGRAM,
     keys::CHUNK,

@@ -42,6 +42,10 @@ pub enum Tamper<'a> {
     FlipView(&'a RunKey, &'a str),
     /// A byte of the record of an idempotency key is another one.
     FlipKey(&'a RunKey, &'a str),
+    /// The record of an offer is gone.
+    LoseOffer(&'a RunKey, u64),
+    /// A byte of the record of an offer is another one.
+    FlipOffer(&'a RunKey, u64),
     /// The next write into the journal fails.
     FailNextWrite,
 }
@@ -86,6 +90,13 @@ impl SledStore {
             }
             Tamper::FlipKey(run, key) => {
                 let key = keys::send(run, &keys::digest_of(key));
+                (key.clone(), self.flipped(&key)?)
+            }
+            Tamper::LoseOffer(run, operation) => {
+                (keys::numbered(keys::OFFER, run, operation), None)
+            }
+            Tamper::FlipOffer(run, operation) => {
+                let key = keys::numbered(keys::OFFER, run, operation);
                 (key.clone(), self.flipped(&key)?)
             }
             Tamper::FailNextWrite => {

@@ -9,7 +9,7 @@ use super::keys::{self, Key};
 use super::overlay::View;
 use super::problem::damaged;
 use super::run::RunRecord;
-use super::{SledStore, check, indexes, sends, streams, views};
+use super::{SledStore, check, indexes, offers, sends, streams, views};
 use crate::store::{Head, Store as _, StoreError};
 
 impl SledStore {
@@ -82,6 +82,7 @@ impl SledStore {
         }
         self.verify_keys(run, &head, report)?;
         self.verify_streams(run, &head, report)?;
+        self.verify_offers(run, &head, report)?;
         for generation in head.kept_from..=head.generation {
             report.generations += 1;
             let mut from = 1;
@@ -178,6 +179,46 @@ impl SledStore {
         }
         Ok(())
     }
+
+    /// Whether as many offers of the run are open as its head says. Nobody could fulfil one that is lost.
+    fn verify_offers(
+        &self,
+        run: &RunKey,
+        head: &Head,
+        report: &mut Report,
+    ) -> Result<(), StoreError> {
+        const PAGE: usize = 1_000;
+        let (mut found, mut open, mut after) = (0, 0, 0);
+        loop {
+            match self.offers(run, after, PAGE) {
+                Ok(page) => {
+                    found += page.len() as u64;
+                    open += page.iter().filter(|offer| offer.is_open()).count() as u64;
+                    let Some(last) = page.last() else { break };
+                    after = last.operation;
+                }
+                Err(error @ (StoreError::Closed { .. } | StoreError::Io { .. })) => {
+                    return Err(error);
+                }
+                Err(error) => {
+                    report.note(error);
+                    return Ok(());
+                }
+            }
+        }
+        report.offers += found;
+        // Where something came of one meanwhile, it cannot be told.
+        let stands = matches!(self.head(run), Ok(Some(now)) if now.inbox == head.inbox);
+        if open != head.inbox.offers && stands {
+            let place = format!(
+                "the number of open offers of run {run}, which says {}, where there are {open}",
+                head.inbox.offers
+            );
+            let problem = "some are missing, or it is wrong";
+            report.note(damaged(place, RecordError::Damaged { problem }));
+        }
+        Ok(())
+    }
 }
 
 /// Whether the run of a unit or a key is there, or is being restored, and what an index names is so. `seen` is the run
@@ -192,9 +233,10 @@ fn belongs(
     sends::belongs(view, key, stored)?;
     streams::belongs(view, key, stored)?;
     views::belongs(view, key)?;
+    offers::belongs(view, key, stored)?;
     if !matches!(
         key.first(),
-        Some(&(keys::UNIT | keys::SEND | keys::SEND_ORDER | keys::ITEM | keys::VIEW))
+        Some(&(keys::UNIT | keys::SEND | keys::SEND_ORDER | keys::ITEM | keys::VIEW | keys::OFFER))
     ) {
         return Ok(());
     }
@@ -238,6 +280,8 @@ pub struct Report {
     pub items: u64,
     /// How many views the runs have.
     pub views: u64,
+    /// How many offers the runs have made.
+    pub offers: u64,
     /// How many programs the store has had, as far as it has kept them.
     pub programs: u64,
     /// How many records there are of all kinds.

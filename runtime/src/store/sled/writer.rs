@@ -446,6 +446,14 @@ pub(super) struct Resolution<T> {
 }
 
 impl<T> Resolution<T> {
+    /// It leaves that record of a run.
+    pub(super) fn with_record(self, run: &RunKey, record: RunRecord) -> Self {
+        Self {
+            record: Some((run.clone(), Some(record))),
+            ..self
+        }
+    }
+
     /// The same with another answer.
     pub(super) fn map<U>(self, answer: impl FnOnce(T) -> U) -> Resolution<U> {
         Resolution {

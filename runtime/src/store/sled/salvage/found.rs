@@ -9,13 +9,14 @@ use perennial::{RunKey, Timestamp};
 use crate::store::sled::keys;
 use crate::store::sled::overlay::View;
 use crate::store::sled::records::{
-    ATTEMPT_VERSION, BLOCKED_VERSION, NUMBER_VERSION, SEND_VERSION, UNIT_VALUE_VERSION,
-    read_attempt, read_blocked, read_number, read_row, read_send, read_task,
+    ATTEMPT_VERSION, BLOCKED_VERSION, NUMBER_VERSION, OFFER_VERSION, SEND_VERSION,
+    UNIT_VALUE_VERSION, read_attempt, read_blocked, read_number, read_offer, read_row, read_send,
+    read_task,
 };
 use crate::store::sled::run::{Kind, RUN_VERSION, RunRecord};
 use crate::store::sled::value;
 use crate::store::sled::views;
-use crate::store::{AttemptRecord, Head, KeyRecord, Loaded, StoreError, stream};
+use crate::store::{AttemptRecord, Head, KeyRecord, Loaded, Offer, StoreError, stream};
 
 /// An error without what there is to do about it: that is being done.
 pub(super) fn text(error: &StoreError) -> String {
@@ -47,6 +48,8 @@ pub(super) struct Found {
     pub(super) attempts: BTreeMap<u64, Vec<AttemptRecord>>,
     /// The sends that it knows by their keys, by arrival.
     pub(super) keys: BTreeMap<u64, KeyRecord>,
+    /// Its offers, by operation.
+    pub(super) offers: BTreeMap<u64, Offer>,
     /// What must be there, and is not.
     pub(super) missing: Vec<String>,
     /// What is lost, and nothing depends on.
@@ -67,6 +70,7 @@ impl Found {
         found.read_attempts(view, run)?;
         if let Some(record) = found.record.clone() {
             found.read_keys(view, run, &record.head)?;
+            found.read_offers(view, run, &record.head)?;
             found.read_beside(view, run, record)?;
         }
         Ok(found)
@@ -137,6 +141,52 @@ impl Found {
             self.lost.push(format!(
                 "it knew {} idempotency keys, and {found} are left; it takes no keys that old any more",
                 head.inbox.keys
+            ));
+        }
+        Ok(())
+    }
+
+    /// The records alone: the entries of those that are open are made anew. Of one that is open and lost nobody could
+    /// complete the operation, and the run would wait for ever.
+    fn read_offers(
+        &mut self,
+        view: &View<'_>,
+        run: &RunKey,
+        head: &Head,
+    ) -> Result<(), StoreError> {
+        if head.purged.is_some() {
+            return Ok(());
+        }
+        for entry in view.prefix(&keys::all(keys::OFFER, run)) {
+            let (key, stored) = entry?;
+            let operation = keys::last_number(&key).unwrap_or_default();
+            let place = || format!("the offer of operation {operation}");
+            let read = value::read(view, &stored, OFFER_VERSION, place, |content| {
+                let offer = read_offer(content)?;
+                if offer.operation == operation {
+                    Ok(offer)
+                } else {
+                    Err(RecordError::Malformed { field: "operation" })
+                }
+            });
+            match read.map(|offer| offer.stood_at(head)) {
+                Ok(Some(offer)) if offer.is_kept(head) => {
+                    drop(self.offers.insert(operation, offer))
+                }
+                Ok(_) => {}
+                Err(error) => self.lost.push(text(&error)),
+            }
+        }
+        let open = self.offers.values().filter(|offer| offer.is_open()).count() as u64;
+        if open != head.inbox.offers {
+            self.missing.push(format!(
+                "{} of its open offers {}",
+                head.inbox.offers.abs_diff(open),
+                if open < head.inbox.offers {
+                    "are missing"
+                } else {
+                    "should be closed"
+                }
             ));
         }
         Ok(())

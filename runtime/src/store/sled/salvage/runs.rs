@@ -56,7 +56,9 @@ fn run_of(key: &[u8]) -> Option<RunKey> {
         | keys::SEND
         | keys::SEND_ORDER
         | keys::ITEM
-        | keys::VIEW => keys::run_and_rest(key).map(|(run, _)| run),
+        | keys::VIEW
+        | keys::OFFER
+        | keys::OPEN_OFFER => keys::run_and_rest(key).map(|(run, _)| run),
         _ => None,
     }
 }
@@ -119,6 +121,9 @@ impl Found {
         beside.head.views = beside.views.iter().map(|view| view.name.clone()).collect();
         out.head(run, &beside.head)?;
         self.write_keys(run, out)?;
+        let kept = self.offers.values();
+        let kept = kept.filter(|offer| offer.generation >= head.kept_from);
+        out.offers(run, &kept.cloned().collect::<Vec<_>>())?;
         out.beside(run, &beside)?;
         for generation in head.kept_from..=head.generation {
             let last = if generation == head.generation {
@@ -183,6 +188,8 @@ impl Found {
         problems.extend(std::mem::take(&mut self.lost));
         out.partial(run, head, problems.clone())?;
         self.write_keys(run, out)?;
+        let offers = self.offers.values().cloned();
+        out.offers(run, &offers.collect::<Vec<_>>())?;
         if let Some(beside) = &self.beside {
             out.beside(run, beside)?;
         }

@@ -1,0 +1,142 @@
+//! Completing operations of runs from outside.
+
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use perennial::value::{EncodeError, Value};
+use perennial::{InvalidId, Namespace, OperationId, Receipt, RunId, RunKey};
+use tokio::sync::oneshot;
+
+use super::fulfil_error::FulfilError;
+use crate::engine::{FulfilRequest, Message, Shared};
+use crate::error::Unavailable;
+
+/// A value on its way to an operation of a run, to be awaited. See [`Client::fulfil`](super::Client::fulfil).
+#[must_use = "an operation is completed only when this is awaited"]
+pub struct Fulfil {
+    shared: Arc<Shared>,
+    namespace: Namespace,
+    reference: Result<OperationId, InvalidId>,
+    /// The one run that the reference may be of.
+    only: Option<RunId>,
+    stub: String,
+    value: Result<Value, EncodeError>,
+    /// Whether the value was made of one of the stub's type.
+    typed: bool,
+}
+
+impl Fulfil {
+    pub(super) fn typed(
+        shared: Arc<Shared>,
+        namespace: Namespace,
+        reference: Result<OperationId, InvalidId>,
+        stub: &str,
+        value: Result<Value, EncodeError>,
+    ) -> Self {
+        Self {
+            shared,
+            namespace,
+            reference,
+            only: None,
+            stub: stub.to_owned(),
+            value,
+            typed: true,
+        }
+    }
+
+    pub(super) fn json(
+        shared: Arc<Shared>,
+        namespace: Namespace,
+        reference: Result<OperationId, InvalidId>,
+        stub: &str,
+        value: Value,
+    ) -> Self {
+        Self {
+            typed: false,
+            ..Self::typed(shared, namespace, reference, stub, Ok(value))
+        }
+    }
+
+    /// The reference has to be one of that run (B13).
+    pub(super) fn only(mut self, run: RunId) -> Self {
+        self.only = Some(run);
+        self
+    }
+
+    pub(super) fn shared(&self) -> Arc<Shared> {
+        Arc::clone(&self.shared)
+    }
+
+    /// The run, and the operation of it.
+    pub(super) fn target(&self) -> Result<(RunKey, OperationId), FulfilError> {
+        let reference = self.reference.clone();
+        let reference = reference.map_err(FulfilError::InvalidReference)?;
+        let run = RunKey::new(self.namespace.clone(), reference.run.clone());
+        Ok((run, reference))
+    }
+
+    /// What goes to the run, checked as far as this program knows.
+    fn request(self) -> Result<(Arc<Shared>, OperationId, RunKey, String, Value), FulfilError> {
+        let Self {
+            shared,
+            namespace,
+            reference,
+            only,
+            stub,
+            value,
+            typed,
+        } = self;
+        let reference = reference.map_err(FulfilError::InvalidReference)?;
+        if let Some(run) = only.filter(|run| *run != reference.run) {
+            return Err(FulfilError::OtherRun { reference, run });
+        }
+        let value = match value {
+            Ok(value) => value,
+            Err(error) => return Err(FulfilError::unstorable(reference, error)),
+        };
+        if !typed && let Some((expected, error)) = shared.registry.refuses(&stub, &value) {
+            return Err(FulfilError::WrongType {
+                reference,
+                stub,
+                expected,
+                error,
+            });
+        }
+        let run = RunKey::new(namespace, reference.run.clone());
+        Ok((shared, reference, run, stub, value))
+    }
+}
+
+impl IntoFuture for Fulfil {
+    type Output = Result<Receipt, FulfilError>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(async move {
+            let (shared, reference, run, stub, value) = self.request()?;
+            let (reply, answer) = oneshot::channel();
+            let request = FulfilRequest {
+                run: run.clone(),
+                operation: reference.number,
+                stub,
+                value,
+                reply,
+            };
+            shared.tell(&run, Message::Fulfil(request));
+            let delivered = answer
+                .await
+                .unwrap_or_else(|_| Err(FulfilError::lost(reference, Unavailable::Stopped)))?;
+            Ok(delivered.into())
+        })
+    }
+}
+
+impl fmt::Debug for Fulfil {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Fulfil")
+            .field("reference", &self.reference)
+            .field("stub", &self.stub)
+            .finish_non_exhaustive()
+    }
+}
