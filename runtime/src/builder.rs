@@ -14,6 +14,7 @@ use perennial::{
 use crate::Runtime;
 use crate::artifact::Artifact;
 use crate::clock::{Clock, SystemClock};
+use crate::control::{self, ControlError};
 use crate::engine::{Engine, Parts, Settings};
 use crate::manifest::Manifest;
 use crate::registry::{Incomplete, Registry};
@@ -68,6 +69,8 @@ folder!(&str String &String PathBuf &PathBuf &Path);
 /// A runtime that could not be started.
 #[non_exhaustive]
 pub enum StartupError {
+    /// It cannot be asked from outside, as it was to be.
+    Control(ControlError),
     /// Something that it needs was not registered.
     Incomplete(Incomplete),
     /// The store could not be opened.
@@ -81,6 +84,7 @@ pub enum StartupError {
 impl fmt::Display for StartupError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Control(error) => error.fmt(f),
             Self::Incomplete(error) => error.fmt(f),
             Self::Open(error) => error.fmt(f),
             Self::Store(error) => error.fmt(f),
@@ -100,6 +104,12 @@ impl fmt::Debug for StartupError {
 }
 
 impl std::error::Error for StartupError {}
+
+impl From<ControlError> for StartupError {
+    fn from(error: ControlError) -> Self {
+        Self::Control(error)
+    }
+}
 
 impl From<StoreError> for StartupError {
     fn from(error: StoreError) -> Self {
@@ -121,6 +131,7 @@ pub struct Builder {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) artifact: Artifact,
     settings: Settings,
+    control: bool,
 }
 
 impl Builder {
@@ -141,6 +152,7 @@ impl Builder {
                 retention: None,
                 keep_ids: KEEP_IDS,
             },
+            control: false,
         }
     }
 
@@ -234,6 +246,18 @@ impl Builder {
         self
     }
 
+    /// Lets the program be asked by others while it runs, by the command `perennial` for one: through a Unix socket
+    /// in the folder of its store, [`control.socket`](crate::control). Default: nobody can.
+    ///
+    /// The socket is for the user alone who has started the program, and for root. Whoever can use it can read
+    /// all runs, and send to them. It is there from the start until the runtime is stopped, and one that a killed
+    /// program has left behind is replaced. [`start`](Self::start) fails with [`StartupError::Control`] where it
+    /// cannot be had: the store is in no folder, the path is too long, the system has no such sockets.
+    pub fn control_socket(mut self) -> Self {
+        self.control = true;
+        self
+    }
+
     /// The clock that stamps are taken from. Default: the system's.
     pub fn clock(mut self, clock: impl Clock) -> Self {
         self.clock = Arc::new(clock);
@@ -275,8 +299,8 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// [`StartupError`]: something was not registered, the store cannot be opened or read, or there is no
-    /// tokio runtime.
+    /// [`StartupError`]: something was not registered, the store cannot be opened or read, there is no
+    /// tokio runtime, or no [control socket](Self::control_socket) where there was to be one.
     pub async fn start(self) -> Result<Runtime, StartupError> {
         let tokio = tokio::runtime::Handle::try_current().map_err(|_| StartupError::NoTokio)?;
         let Self {
@@ -287,6 +311,7 @@ impl Builder {
             clock,
             artifact,
             settings,
+            control,
         } = self;
         registry.check(&states).map_err(StartupError::Incomplete)?;
         registry.states = Arc::new(states);
@@ -309,7 +334,7 @@ impl Builder {
             }));
         }
         let handle = tokio.clone();
-        let opening = tokio.spawn_blocking(move || {
+        let opening = tokio.spawn_blocking(move || -> Result<Engine, StartupError> {
             let store = match store {
                 StoreSource::Store(store) => store,
                 StoreSource::Folder(folder) => {
@@ -325,7 +350,14 @@ impl Builder {
                 settings,
                 tokio: handle,
             };
-            Engine::start(parts).map_err(StartupError::Store)
+            if !control {
+                return Ok(Engine::start(parts)?);
+            }
+            // Before a run goes on: without it nothing was to be done.
+            let socket = control::Bound::make(parts.store.folder())?;
+            let mut engine = Engine::start(parts)?;
+            engine.control = Some(socket.listen(&engine.shared)?);
+            Ok(engine)
         });
         match opening.await {
             Ok(engine) => Ok(Runtime::new(engine?)),

@@ -15,6 +15,7 @@ mod builder;
 pub mod cli;
 mod client;
 mod clock;
+pub mod control;
 mod engine;
 mod error;
 mod manifest;

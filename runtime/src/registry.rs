@@ -223,7 +223,8 @@ impl fmt::Debug for Incomplete {
 impl std::error::Error for Incomplete {}
 
 /// The name that is most like `name`, where one is like it at all.
-fn closest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<String> {
+/// The name that is most like that one, if one is like it.
+pub(crate) fn closest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<String> {
     let near = names.map(|other| (levenshtein(name, other), other));
     let (distance, best) = near.min()?;
     // Of a short name two letters may have changed their places.

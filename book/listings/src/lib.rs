@@ -13,6 +13,7 @@ pub mod messages;
 pub mod migration;
 pub mod planning;
 pub mod running;
+pub mod shell;
 pub mod stores;
 pub mod testing;
 pub mod upkeep;

@@ -1,11 +1,12 @@
-//! The command `perennial`, as a function: what can be done without the program whose runs are kept. See
-//! *Backup and upkeep*, *Determinism* and *The lock* in the book.
+//! The command `perennial`, as a function: what can be done from outside of the program whose runs are kept. See
+//! *From the shell*, *Backup and upkeep*, *Determinism* and *The lock* in the book.
 
 #![warn(missing_docs)]
 
 mod clippy;
 mod lock;
 mod replace;
+mod runs;
 mod store;
 mod workspace;
 
@@ -15,9 +16,10 @@ use std::io::Write;
 
 use clap::{Parser, Subcommand};
 
-/// Looks after what Perennial keeps, and after programs that use it.
+/// Talks to runs, looks after what Perennial keeps, and after programs that use it.
 ///
-/// Exit codes: 0 done, 1 not done or something is wrong, 2 wrong arguments, 3 done but for what was lost.
+/// Exit codes: 0 done, 1 not done or something is wrong, 2 wrong arguments, 3 done but for what was lost, 4 it is
+/// not known whether it was done.
 #[derive(Debug, Parser)]
 #[command(name = "perennial", version, max_term_width = 100)]
 struct Arguments {
@@ -27,6 +29,12 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Send(runs::Send),
+    Signal(runs::Signal),
+    List(runs::List),
+    Show(runs::Show),
+    History(runs::History),
+    Messages(runs::Messages),
     /// Checks, measures, exports and repairs stores in folders
     #[command(subcommand)]
     Store(store::Command),
@@ -44,6 +52,10 @@ pub(crate) enum Outcome {
     Wrong,
     /// It is done but for what was lost.
     Lossy,
+    /// The arguments cannot be used.
+    Unusable,
+    /// It may be done or not.
+    Unknown,
 }
 
 impl Outcome {
@@ -52,7 +64,9 @@ impl Outcome {
         match self {
             Self::Done => 0,
             Self::Wrong => 1,
+            Self::Unusable => 2,
             Self::Lossy => 3,
+            Self::Unknown => 4,
         }
     }
 }
@@ -75,6 +89,12 @@ pub fn call(
         }
     };
     let result = match command {
+        Command::Send(command) => command.run(),
+        Command::Signal(command) => command.run(),
+        Command::List(command) => command.run(),
+        Command::Show(command) => command.run(),
+        Command::History(command) => command.run(),
+        Command::Messages(command) => command.run(),
         Command::Store(command) => command.run(),
         Command::Clippy(command) => command.run(),
         Command::Lock(command) => command.run(),
@@ -85,8 +105,13 @@ pub fn call(
             outcome.code()
         }
         Err(error) => {
-            told(errors, &format!("error: {error}\n"));
-            Outcome::Wrong.code()
+            told(errors, &runs::inert(&format!("error: {error}\n")));
+            let may_be_done = error.downcast_ref().map(runs::NotDone::may_be_done);
+            match may_be_done {
+                Some(true) => Outcome::Unknown.code(),
+                _ if error.is::<runs::Unusable>() => Outcome::Unusable.code(),
+                _ => Outcome::Wrong.code(),
+            }
         }
     }
 }

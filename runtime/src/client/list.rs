@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use perennial::{Namespace, RunId, RunKey};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{RunInfo, read};
 use crate::engine::Shared;
 use crate::error::ReadError;
-use crate::store::{ListQuery, Status};
+use crate::store::{ListQuery, Status, Store};
 
 /// A list of runs, to be narrowed and then asked for page by page. See
 /// [`Client::list`](super::Client::list).
@@ -21,7 +21,7 @@ pub struct List {
 }
 
 /// A page of runs.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RunPage {
     /// The runs, in the order of their ids.
@@ -96,32 +96,46 @@ impl List {
             mut query,
             cursor,
         } = self.clone();
-        if let Some(cursor) = cursor {
-            // A cursor is the id of the last run of its page, and may be of one that is gone.
-            let after = RunId::new(&cursor).map_err(|_| ReadError::InvalidCursor { cursor })?;
-            query.after = Some(after);
-        }
-        read(&shared, move |shared| {
-            let page = shared.store.list(&query)?;
-            let next = page
-                .runs
-                .last()
-                .filter(|_| page.more)
-                .map(|(id, _)| id.to_string());
-            let runs = page.runs.into_iter().map(|(id, head)| {
-                let run = RunKey::new(query.namespace.clone(), id);
-                let errors = if head.blocked {
-                    shared.store.blocked(&run)?
-                } else {
-                    Vec::new()
-                };
-                Ok(RunInfo::new(run, head, errors))
-            });
-            Ok(RunPage {
-                runs: runs.collect::<Result<_, ReadError>>()?,
-                next,
-            })
-        })
-        .await
+        query.after = after(cursor)?;
+        read(&shared, move |shared| page(&*shared.store, query)).await
     }
+}
+
+/// Where a page begins. A cursor is the id of the last run of the page before, and may be of one that is gone.
+pub(crate) fn after(cursor: Option<String>) -> Result<Option<RunId>, ReadError> {
+    let Some(cursor) = cursor else {
+        return Ok(None);
+    };
+    match RunId::new(&cursor) {
+        Ok(after) => Ok(Some(after)),
+        Err(_) => Err(ReadError::InvalidCursor { cursor }),
+    }
+}
+
+/// How many of something a page may have where so many are asked for; 0: where nothing is said.
+pub(crate) fn limit(asked: usize) -> usize {
+    match asked {
+        0 => PAGE,
+        asked => asked.min(MOST),
+    }
+}
+
+/// A page of runs, with what they are blocked with.
+pub(crate) fn page(store: &dyn Store, query: ListQuery) -> Result<RunPage, ReadError> {
+    let page = store.list(&query)?;
+    let last = page.runs.last().filter(|_| page.more);
+    let next = last.map(|(id, _)| id.to_string());
+    let runs = page.runs.into_iter().map(|(id, head)| {
+        let run = RunKey::new(query.namespace.clone(), id);
+        let errors = if head.blocked {
+            store.blocked(&run)?
+        } else {
+            Vec::new()
+        };
+        Ok(RunInfo::new(run, head, errors))
+    });
+    Ok(RunPage {
+        runs: runs.collect::<Result<_, ReadError>>()?,
+        next,
+    })
 }

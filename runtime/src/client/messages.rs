@@ -6,12 +6,12 @@ use std::sync::Arc;
 use perennial::history::{Channel, Decision, Observation, Told, Unit};
 use perennial::value::Value;
 use perennial::{RunKey, Timestamp};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::read;
 use crate::engine::Shared;
 use crate::error::ReadError;
-use crate::store::{Head, Loaded, StoreError};
+use crate::store::{Head, Loaded, Store, StoreError};
 
 /// A list of a run's messages, to be narrowed and then asked for page by page. See
 /// [`Client::list_messages`](super::Client::list_messages).
@@ -20,14 +20,20 @@ use crate::store::{Head, Loaded, StoreError};
 pub struct ListMessages {
     shared: Arc<Shared>,
     run: RunKey,
-    after: Option<u64>,
-    before: Option<u64>,
-    limit: usize,
-    named: Option<String>,
+    filter: MessageFilter,
+}
+
+/// Which messages of a run.
+#[derive(Clone, Debug)]
+pub(crate) struct MessageFilter {
+    pub(crate) after: Option<u64>,
+    pub(crate) before: Option<u64>,
+    pub(crate) limit: usize,
+    pub(crate) named: Option<String>,
 }
 
 /// A page of messages.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct MessagePage {
     /// The messages, in the order in which they came.
@@ -38,7 +44,7 @@ pub struct MessagePage {
 }
 
 /// A message that a run was sent.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct MessageInfo {
     /// Its number in the run: [`Receipt::number`](super::Receipt::number).
@@ -56,7 +62,7 @@ pub struct MessageInfo {
 }
 
 /// What has become of a message.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum MessageState {
@@ -87,34 +93,36 @@ impl ListMessages {
         Self {
             shared,
             run,
-            after: None,
-            before: None,
-            limit: PAGE,
-            named: None,
+            filter: MessageFilter {
+                after: None,
+                before: None,
+                limit: PAGE,
+                named: None,
+            },
         }
     }
 
     /// Only messages with greater numbers: the next ones after a page that ended with this number.
     pub fn after(mut self, number: u64) -> Self {
-        self.after = Some(number);
+        self.filter.after = Some(number);
         self
     }
 
     /// Only messages with smaller numbers, the last of them: those before a page that began with this number.
     pub fn before(mut self, number: u64) -> Self {
-        self.before = Some(number);
+        self.filter.before = Some(number);
         self
     }
 
     /// At most so many messages a page: 1 to 10,000. Default: 100.
     pub fn limit(mut self, limit: usize) -> Self {
-        self.limit = limit.clamp(1, MOST);
+        self.filter.limit = limit.clamp(1, MOST);
         self
     }
 
     /// Only messages of this name.
     pub fn named(mut self, name: impl Into<String>) -> Self {
-        self.named = Some(name.into());
+        self.filter.named = Some(name.into());
         self
     }
 
@@ -131,35 +139,38 @@ impl ListMessages {
         let Self {
             shared,
             run,
-            after,
-            before,
-            limit,
-            named,
+            filter,
         } = self.clone();
-        if after.is_some() && before.is_some() {
-            return Err(ReadError::BothDirections);
-        }
-        let mut page = Page {
-            after: after.unwrap_or(0),
-            before,
-            limit,
-            named,
-            ..Page::default()
-        };
-        read(&shared, move |shared| {
-            page.read(shared, &run)?;
-            Ok(MessagePage {
-                messages: page.messages.into(),
-                more: page.more,
-            })
-        })
-        .await
+        read(&shared, move |shared| page(&*shared.store, &run, &filter)).await
     }
+}
+
+/// A page of a run's messages.
+pub(crate) fn page(
+    store: &dyn Store,
+    run: &RunKey,
+    filter: &MessageFilter,
+) -> Result<MessagePage, ReadError> {
+    if filter.after.is_some() && filter.before.is_some() {
+        return Err(ReadError::BothDirections);
+    }
+    let mut page = Page {
+        after: filter.after.unwrap_or(0),
+        before: filter.before,
+        limit: filter.limit,
+        named: filter.named.clone(),
+        ..Page::default()
+    };
+    page.read(store, run)?;
+    Ok(MessagePage {
+        messages: page.messages.into(),
+        more: page.more,
+    })
 }
 
 /// The first messages of a run's last generation, so many.
 pub(super) fn first(
-    shared: &Shared,
+    store: &dyn Store,
     run: &RunKey,
     count: usize,
 ) -> Result<Vec<MessageInfo>, ReadError> {
@@ -167,7 +178,7 @@ pub(super) fn first(
         limit: count,
         ..Page::default()
     };
-    page.read(shared, run)?;
+    page.read(store, run)?;
     Ok(page.messages.into())
 }
 
@@ -186,15 +197,15 @@ struct Page {
 }
 
 impl Page {
-    fn read(&mut self, shared: &Shared, run: &RunKey) -> Result<(), ReadError> {
-        let Some(Loaded { head, queue, .. }) = shared.store.load(run)? else {
+    fn read(&mut self, store: &dyn Store, run: &RunKey) -> Result<(), ReadError> {
+        let Some(Loaded { head, queue, .. }) = store.load(run)? else {
             return Err(ReadError::NotFound { run: run.clone() });
         };
         if let Some(purged) = head.purged {
             let (run, at) = (run.clone(), purged.at);
             return Err(ReadError::Purged { run, at });
         }
-        each_unit(shared, run, &head, |unit| {
+        each_unit(store, run, &head, |unit| {
             if let Observation::MessageArrived(told) = unit.observation {
                 self.put(told, unit.at);
             }
@@ -278,7 +289,7 @@ impl Page {
 /// The units of a generation up to the event that its head names, one page in memory at a time, for as long as more
 /// are wanted.
 fn each_unit(
-    shared: &Shared,
+    store: &dyn Store,
     run: &RunKey,
     head: &Head,
     mut each: impl FnMut(Unit) -> bool,
@@ -286,7 +297,7 @@ fn each_unit(
     const PAGE: usize = 1_000;
     let mut next = 1;
     while next <= head.sequence {
-        let page = shared.store.history(run, head.generation, next, PAGE)?;
+        let page = store.history(run, head.generation, next, PAGE)?;
         let Some(last) = page.last() else {
             return Err(StoreError::Gap {
                 run: run.clone(),

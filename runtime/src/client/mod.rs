@@ -19,7 +19,7 @@ use perennial::value::Value;
 use perennial::{
     Data, InvalidId, Message, Namespace, RunId, RunKey, Signal, Timestamp, Workflow, WorkflowFn,
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 pub use count::BlockedCount;
 pub use list::{List, RunPage};
@@ -31,9 +31,16 @@ pub use send_error::SendError;
 pub use start::{Start, generate_run_id};
 pub use unblock::Unblocked;
 
+pub(crate) use list::{after as cursor, limit as page_limit, page as list_page};
+pub(crate) use messages::{MessageFilter, page as message_page};
+#[cfg(unix)]
+pub(crate) use send::send;
+
 use crate::engine::{Reuse, Shared};
 use crate::error::{PurgeError, ReadError, StartError, Unavailable, UnblockError};
-use crate::store::{AttemptRecord, BlockedRecord, Head, Loaded, ProgramRecord, Status, StoreError};
+use crate::store::{
+    AttemptRecord, BlockedRecord, Head, Loaded, ProgramRecord, Purged, Status, Store, StoreError,
+};
 
 /// Starts runs and asks about them.
 #[derive(Clone, Debug)]
@@ -263,7 +270,7 @@ impl Client {
 }
 
 /// How a run stands.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RunInfo {
     /// The run.
@@ -287,7 +294,7 @@ pub struct RunInfo {
 }
 
 /// How a run stands.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum RunState {
@@ -307,7 +314,7 @@ pub enum RunState {
 }
 
 impl RunInfo {
-    fn new(run: RunKey, head: Head, errors: Vec<BlockedRecord>) -> Self {
+    pub(crate) fn new(run: RunKey, head: Head, errors: Vec<BlockedRecord>) -> Self {
         let state = match head.status {
             Status::Completed => RunState::Completed,
             Status::Failed => RunState::Failed,
@@ -369,16 +376,24 @@ async fn status(shared: &Arc<Shared>, run: RunKey) -> Result<RunInfo, ReadError>
     Ok(RunInfo::new(run, loaded.head, loaded.blocked))
 }
 
+/// The head of a run whose history is kept.
+pub(crate) fn kept_head(store: &dyn Store, run: &RunKey) -> Result<Head, ReadError> {
+    let Some(head) = store.head(run)? else {
+        return Err(ReadError::NotFound { run: run.clone() });
+    };
+    match head.purged {
+        Some(Purged { at, .. }) => Err(ReadError::Purged {
+            run: run.clone(),
+            at,
+        }),
+        None => Ok(head),
+    }
+}
+
 async fn history(shared: &Arc<Shared>, run: RunKey) -> Result<RunHistory, ReadError> {
     const PAGE: usize = 1_000;
     read(shared, move |shared| {
-        let Some(head) = shared.store.head(&run)? else {
-            return Err(ReadError::NotFound { run });
-        };
-        if let Some(purged) = head.purged {
-            let at = purged.at;
-            return Err(ReadError::Purged { run, at });
-        }
+        let head = kept_head(&*shared.store, &run)?;
         let mut units = Vec::new();
         let mut next = 1;
         while next <= head.sequence {

@@ -14,6 +14,16 @@ use crate::engine::{Message, SendRequest, Shared};
 use crate::error::Unavailable;
 use crate::store::{Delivered, SendKey, send_digest};
 
+impl From<Delivered> for Receipt {
+    fn from(delivered: Delivered) -> Self {
+        Self {
+            number: delivered.arrival,
+            at: delivered.at,
+            duplicate: delivered.duplicate,
+        }
+    }
+}
+
 /// A message on its way to a run, to be awaited. See [`Client::send`](super::Client::send).
 #[must_use = "a message is sent only when this is awaited"]
 pub struct SendMessage {
@@ -78,11 +88,7 @@ impl IntoFuture for SendMessage {
         } = self;
         Box::pin(async move {
             let delivered = send(&shared, run, Channel::Message, name, payload, key).await?;
-            Ok(Receipt {
-                number: delivered.arrival,
-                at: delivered.at,
-                duplicate: delivered.duplicate,
-            })
+            Ok(delivered.into())
         })
     }
 }
@@ -97,11 +103,12 @@ impl fmt::Debug for SendMessage {
     }
 }
 
-pub(super) async fn send(
+/// Tells a run something, by name.
+pub(crate) async fn send(
     shared: &Arc<Shared>,
     run: RunKey,
     channel: Channel,
-    name: &'static str,
+    name: &str,
     payload: Result<Value, EncodeError>,
     key: Option<(String, Timestamp)>,
 ) -> Result<Delivered, SendError> {

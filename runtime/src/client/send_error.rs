@@ -167,7 +167,7 @@ impl SendError {
     }
 
     /// Whether a key can be one.
-    pub(super) fn check_key(key: &str) -> Result<(), Self> {
+    pub(crate) fn check_key(key: &str) -> Result<(), Self> {
         let (length, limit) = (key.len(), MAX_KEY_BYTES);
         if length == 0 || length > limit {
             return Err(Self::InvalidKey { length, limit });

@@ -201,7 +201,6 @@ fn check(
     messages: Vec<Sent>,
 ) -> Result<Vec<Checked>, SendError> {
     let (mut left, limit) = (MAX_UNIT_BYTES, MAX_UNIT_BYTES as u64);
-    let now = shared.clock.now();
     let checked = messages.into_iter().map(|(name, value, key)| {
         if let Some(key) = &key {
             SendError::check_key(key)?;
@@ -215,9 +214,13 @@ fn check(
             size: limit - left as u64 + size as u64,
             limit,
         })?;
-        let digest = send_digest(Channel::Message, name, &value);
-        let (name, at) = (name.to_owned(), now);
-        let key = key.map(|key| SendKey { key, at, digest });
+        // Who gives no key does not ask for the time here.
+        let key = key.map(|key| SendKey {
+            key,
+            at: shared.clock.now(),
+            digest: send_digest(Channel::Message, name, &value),
+        });
+        let name = name.to_owned();
         Ok(Checked { name, value, key })
     });
     let checked = once_each(run, checked.collect::<Result<Vec<_>, _>>()?)?;
@@ -269,7 +272,7 @@ async fn begun_with(
         return Ok(());
     }
     let (of, count) = (run.clone(), wanted.len());
-    let there = match read(shared, move |shared| first(shared, &of, count)).await {
+    let there = match read(shared, move |shared| first(&*shared.store, &of, count)).await {
         Ok(there) => there,
         Err(ReadError::Unavailable(error)) => return Err(StartError::Unavailable(error)),
         // It was purged, so nobody can tell.

@@ -43,6 +43,7 @@ use perennial::{RunKey, Stop, Timestamp};
 use crate::activity::Slots;
 use crate::artifact::Artifact;
 use crate::clock::Clock;
+use crate::control::Control;
 use crate::registry::Registry;
 use crate::store::{Owner, Remains, Store, StoreError};
 
@@ -51,7 +52,7 @@ pub(crate) use migrate::{MigrateReply, MigrateRequest};
 pub(crate) use open::{entropy, unreadable_history};
 pub(crate) use retention::SLICE;
 pub use reuse::Reuse;
-pub(crate) use send::{SendRequest, observation};
+pub(crate) use send::{SendRequest, observation, too_late};
 
 pub(crate) use message::{Message, StartReply, StartRequest, WaitError};
 use threads::Threads;
@@ -132,6 +133,8 @@ fn shard_of(run: &RunKey, by: &ByRun, shards: usize) -> usize {
 #[derive(Debug)]
 pub(crate) struct Engine {
     pub(crate) shared: Arc<Shared>,
+    /// Where it is asked from outside.
+    pub(crate) control: Option<Control>,
     threads: Threads,
     stopped: bool,
 }
@@ -157,6 +160,7 @@ impl Engine {
         } = assemble(parts)?;
         let mut engine = Self {
             shared,
+            control: None,
             threads: Threads::default(),
             stopped: false,
         };
@@ -205,12 +209,18 @@ impl Engine {
             return;
         }
         self.shared.stop.raise();
+        // The socket goes while the store is still ours.
+        if let Some(control) = &mut self.control {
+            control.close();
+        }
         self.shared.slots.close();
         for mailbox in self.shared.mailboxes.iter() {
             let _ = mailbox.send(Message::Stop);
         }
         self.shared.timer(TimerMessage::Stop);
         self.threads.join();
+        // Those whose requests were under way are told by now that they were not answered.
+        self.control = None;
         self.shared.unheard.say();
         if let Err(error) = self.shared.store.close() {
             tracing::error!("the store could not be closed in order: {error}");

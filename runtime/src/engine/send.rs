@@ -18,7 +18,7 @@ use super::run::{Run, Stage};
 use super::shard::Shard;
 use crate::client::SendError;
 use crate::error::Unavailable;
-use crate::store::{Arrival, Deliver, Delivered, Queued, Refusal, SendKey, StoreError};
+use crate::store::{Arrival, Deliver, Delivered, Queued, Refusal, SendKey, Store, StoreError};
 
 /// A client's wish to tell a run something.
 #[derive(Debug)]
@@ -103,6 +103,22 @@ impl Shared {
             name: name.to_owned(),
         })
     }
+}
+
+/// That a run has ended, as the store has said; `None`: it has begun anew since.
+pub(crate) fn too_late(store: &dyn Store, run: &RunKey) -> Option<SendError> {
+    let run = run.clone();
+    Some(match store.head(&run) {
+        Ok(Some(head)) if !head.status.is_finished() => return None,
+        Ok(Some(head)) => SendError::RunFinished {
+            status: head.status,
+            finished: head.finished.unwrap_or_default(),
+            migrated_to: head.migrated_to,
+            run,
+        },
+        Ok(None) => SendError::RunNotFound { run },
+        Err(error) => SendError::Unavailable(error.into()),
+    })
 }
 
 impl Shard {
@@ -247,19 +263,11 @@ impl Shard {
 
     /// The run has ended, which the store says; how, its head says.
     fn told_too_late(&mut self, request: SendRequest) {
-        let error = match self.shared.store.head(&request.run) {
+        match too_late(&*self.shared.store, &request.run) {
             // It has begun anew between the two.
-            Ok(Some(head)) if !head.status.is_finished() => return self.send(request),
-            Ok(Some(head)) => SendError::RunFinished {
-                status: head.status,
-                finished: head.finished.unwrap_or_default(),
-                migrated_to: head.migrated_to,
-                run: request.run,
-            },
-            Ok(None) => SendError::RunNotFound { run: request.run },
-            Err(error) => SendError::Unavailable(error.into()),
-        };
-        let _ = request.reply.send(Err(error));
+            None => self.send(request),
+            Some(error) => drop(request.reply.send(Err(error))),
+        }
     }
 
     /// Tells all whose sends the store has not answered.

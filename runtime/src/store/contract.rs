@@ -6,6 +6,7 @@
 //! against the state that the earlier ones leave behind. Reads see what has been acknowledged.
 
 use std::fmt;
+use std::path::Path;
 
 use perennial::history::{Observation, Unit};
 use perennial::value::{Digest, Value};
@@ -220,6 +221,12 @@ pub trait Store: Send + Sync + fmt::Debug + 'static {
         after: Option<&Namespace>,
         limit: usize,
     ) -> Result<Vec<Namespace>, StoreError>;
+
+    /// The folder that it is in, if it is in one that belongs to it alone while it is open: there a program puts its
+    /// [control socket](crate::Builder::control_socket).
+    fn folder(&self) -> Option<&Path> {
+        None
+    }
 
     /// Makes everything durable and lets go of the files. Later writes are refused as
     /// [`StoreError::Closed`].

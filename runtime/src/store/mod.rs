@@ -45,6 +45,7 @@ pub use migrate::Migrate;
 pub use program::{MAX_PROGRAMS, ProgramRecord};
 pub use purge::{FinishedRun, Keep, Progress, Purge, Purged, Remains};
 pub use restore::Restore;
+pub(crate) use rules::is_listed;
 pub use rules::{MAX_NAME_BYTES, MAX_TEXT_BYTES, MAX_UNIT_BYTES};
 pub use sled::{Durability, OpenError, SledStore};
 pub use slots::{Arrival, Committed, Slot, SlotEffect, slot_key};

@@ -362,7 +362,7 @@ pub(super) fn is_blocked(head: &Head) -> bool {
 }
 
 /// Whether a run belongs to what is asked for, apart from its namespace and where the page begins.
-pub(super) fn is_listed(query: &ListQuery, id: &RunId, head: &Head) -> bool {
+pub(crate) fn is_listed(query: &ListQuery, id: &RunId, head: &Head) -> bool {
     id.as_str().starts_with(&query.prefix)
         && query
             .workflow

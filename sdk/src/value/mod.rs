@@ -8,6 +8,7 @@ mod key;
 mod place;
 mod strict;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -63,7 +64,7 @@ impl Value {
         // So that what stands in a larger JSON text is the same to the byte.
         let text = text.trim_matches([' ', '\t', '\n', '\r']);
         match foreign::check(text) {
-            Ok(()) => Ok(Self(text.into())),
+            Ok(()) => Ok(Self(one_line(text).into())),
             Err(problem) => Err(DecodeError {
                 expected: JSON,
                 problem,
@@ -139,7 +140,17 @@ impl<'de> Deserialize<'de> for Value {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = Box::<RawValue>::deserialize(deserializer)?;
         foreign::check(text.get()).map_err(serde::de::Error::custom)?;
-        Ok(Self(text.get().into()))
+        Ok(Self(one_line(text.get()).into()))
+    }
+}
+
+/// A JSON text without line ends, so that it can stand in a file that has one JSON text a line. They are only
+/// between its parts, where spaces are as good.
+fn one_line(text: &str) -> Cow<'_, str> {
+    if text.contains(['\n', '\r']) {
+        text.replace(['\n', '\r'], " ").into()
+    } else {
+        text.into()
     }
 }
 
@@ -274,3 +285,22 @@ impl fmt::Display for DecodeError {
 }
 
 impl std::error::Error for DecodeError {}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    /// An export has one JSON text a line.
+    #[test]
+    fn a_value_that_came_on_several_lines_stands_on_one_and_means_the_same() {
+        let text = "\n{\r\n  \"text\": \"a\\nb\",\n\t\"n\": 1.50\n}\n";
+        let one_line = "{    \"text\": \"a\\nb\", \t\"n\": 1.50 }";
+        let value = Value::from_json(text).unwrap();
+        assert_eq!(value.as_json(), one_line);
+        let read: Value = serde_json::from_str(text).unwrap();
+        assert_eq!(read, value);
+        let there: serde_json::Value = serde_json::from_str(text).unwrap();
+        assert_eq!(value.decode::<serde_json::Value>().unwrap(), there);
+    }
+}

@@ -18,6 +18,7 @@ mod pages;
 mod planning;
 mod readme;
 mod rules;
+mod shell;
 mod snapshots;
 mod testing;
 mod texts;

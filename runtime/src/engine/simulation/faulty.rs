@@ -10,8 +10,8 @@ use perennial::{Namespace, RunKey, Timestamp};
 
 use crate::Profile;
 use crate::store::{
-    Ack, AttemptRecord, BlockedRecord, Commit, Create, Created, Deliver, Delivered, DueTimer,
-    FinishedRun, Head, KeyRecord, ListQuery, Loaded, MemoryStore, Migrate, Owner, Page,
+    Ack, AttemptRecord, BlockedRecord, Commit, Committed, Create, Created, Deliver, Delivered,
+    DueTimer, FinishedRun, Head, KeyRecord, ListQuery, Loaded, MemoryStore, Migrate, Owner, Page,
     ProgramRecord, Progress, Purge, Remains, Restore, Store, StoreError, TimerChange,
 };
 
@@ -158,7 +158,7 @@ impl Store for FaultyStore {
         self.write(ack, |inner, ack| inner.create(create, ack));
     }
 
-    fn commit(&self, mut commit: Commit, ack: Ack<()>) {
+    fn commit(&self, mut commit: Commit, ack: Ack<Committed>) {
         self.spoil(&mut commit);
         self.write(ack, |inner, ack| inner.commit(commit, ack));
     }

@@ -56,12 +56,49 @@ pub fn import<R: BufRead>(
     store: &dyn Store,
     partial: PartialRuns,
 ) -> Result<Imported, ImportError> {
+    take(reader, store, partial, |_| true)
+}
+
+/// What an export has of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum OneRun {
+    /// All of it.
+    Whole,
+    /// Nothing.
+    Missing,
+    /// A part of it, and this is missing.
+    Partial(Vec<String>),
+}
+
+/// Puts one run of an export, and its programs, into `store`, which must be empty. The export is read to its end,
+/// which checks all of it.
+pub(crate) fn import_run<R: BufRead>(
+    reader: &mut Reader<R>,
+    store: &dyn Store,
+    run: &RunKey,
+) -> Result<OneRun, ImportError> {
+    let imported = take(reader, store, PartialRuns::LeaveOut, |other| other == run)?;
+    Ok(match imported.left_out.into_iter().next() {
+        Some(partial) => OneRun::Partial(partial.problems),
+        None if store.head(run)?.is_some() => OneRun::Whole,
+        None => OneRun::Missing,
+    })
+}
+
+/// The same of the runs that are wanted.
+fn take<R: BufRead>(
+    reader: &mut Reader<R>,
+    store: &dyn Store,
+    partial: PartialRuns,
+    wanted: impl Fn(&RunKey) -> bool,
+) -> Result<Imported, ImportError> {
     let mut parts = Parts::new(store);
     let mut imported = Imported::default();
     let mut open: Option<Open> = None;
     loop {
         match reader.step()? {
             Step::Program(program) => parts.program(*program)?,
+            Step::Line(run, _) if !wanted(&run) => {}
             Step::Line(run, Content::Partial(_)) if partial == PartialRuns::Refuse => {
                 return Err(ImportError::Partial { runs: 1, run });
             }

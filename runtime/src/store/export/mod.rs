@@ -51,12 +51,11 @@ use perennial::Timestamp;
 pub use contents::{Contents, PartialRun};
 pub use error::{ExportError, ImportError, Unreadable};
 pub(in crate::store) use file::NewFile;
-#[cfg(feature = "cli")]
 pub(crate) use format::Content;
 pub use format::{Begin, Counts};
 pub use import::{Imported, PartialRuns, import};
+pub(crate) use import::{OneRun, import_run};
 pub use reader::Reader;
-#[cfg(feature = "cli")]
 pub(crate) use reader::Step;
 pub use writer::Exported;
 pub(in crate::store) use writer::Writer;

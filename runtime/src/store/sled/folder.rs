@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `perennial.lock` | held while the store is open |
 //! | `perennial.state` | what we know of the store without asking sled |
+//! | `control.socket` | where a program is asked, if it lets itself be asked; made in `control.new/` |
 //! | `journal/` | what was acknowledged and sled may not have yet |
 //! | `sled/` | sled's files, each with the synchronous attribute where the file system has it |
 //! | `db.under-recovery` | copy of `sled/db`, made by an opening that has not succeeded yet |
@@ -52,6 +53,8 @@ pub(crate) fn is_store(store: &Path) -> bool {
 /// Whether all that is in a folder is of the names that a store has there.
 pub(super) fn holds_nothing_else(folder: &Path) -> bool {
     const NAMES: &[&str] = &[
+        "control.new",
+        "control.socket",
         "perennial.lock",
         "perennial.state",
         "perennial.state.new",

@@ -316,6 +316,10 @@ impl SledStore {
 }
 
 impl Store for SledStore {
+    fn folder(&self) -> Option<&Path> {
+        Some(&self.folder)
+    }
+
     fn profile(&self) -> Profile {
         Profile {
             durability: match self.durability {

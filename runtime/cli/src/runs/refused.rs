@@ -1,0 +1,102 @@
+//! Why something was not done, and what to do about it from a shell.
+
+use std::fmt;
+use std::path::Path;
+
+use perennial_runtime::control::{AskError, Refused};
+
+use super::shell::quoted;
+
+const AGAIN: &str = "send it again: under the same `--key` it is not stored twice";
+
+/// Why something was not done, or is not known to be.
+#[derive(Debug)]
+pub(crate) struct NotDone {
+    text: String,
+    /// It may have been done all the same.
+    may_be_done: bool,
+}
+
+impl NotDone {
+    pub(crate) fn may_be_done(&self) -> bool {
+        self.may_be_done
+    }
+
+    /// Of something that was to be changed.
+    pub(super) fn new(store: &Path, error: AskError) -> Self {
+        let may_be_done = error.may_be_done();
+        let text = match error {
+            AskError::Refused(refused) => told(store, refused).to_string(),
+            AskError::Lost { reason } => format!(
+                "the answer of the program did not come, so it is not known whether this was done: {reason}\n\n\
+                 help: {AGAIN}"
+            ),
+            error => error.to_string(),
+        };
+        Self { text, may_be_done }
+    }
+
+    /// Of something that was to be read.
+    pub(super) fn reading(store: &Path, error: AskError) -> Self {
+        let text = match error {
+            AskError::Lost { reason } => {
+                format!("the answer of the program did not come: {reason}\n\nhelp: ask again")
+            }
+            error => Self::new(store, error).text,
+        };
+        let may_be_done = false;
+        Self { text, may_be_done }
+    }
+}
+
+/// An error whose help is what can be done here, where that is another thing than a program would do.
+fn told(store: &Path, mut refused: Refused) -> Refused {
+    let store = store.to_string_lossy();
+    let store = quoted(&store);
+    let help = match &*refused.code {
+        Refused::RUN_NOT_FOUND => format!(
+            "`perennial list {store}` shows the runs of the default namespace, and `--namespace` names another one"
+        ),
+        Refused::RUN_FINISHED => format!("`perennial show {store} <RUN>` tells how it ended"),
+        Refused::RUN_PURGED => {
+            format!("`perennial list {store}` still tells how and when it ended")
+        }
+        Refused::INBOX_FULL => format!(
+            "`perennial messages {store} <RUN>` shows them; send again when the run has taken some"
+        ),
+        Refused::KEY_TOO_OLD => format!(
+            "`perennial messages {store} <RUN>` shows what the run has; send it under a new key if it is not there"
+        ),
+        Refused::INVALID_CURSOR => {
+            "give `--after` what stands below the page before, as it is".to_owned()
+        }
+        Refused::UNACKNOWLEDGED => AGAIN.to_owned(),
+        Refused::NO_SUCH_MESSAGE => match refused.help.as_deref() {
+            Some(help) if help.starts_with("there is one called") => help.to_owned(),
+            _ => format!("`perennial show {store} <RUN>` tells what the run waits for"),
+        },
+        _ => return refused,
+    };
+    refused.help = Some(help);
+    refused
+}
+
+/// Arguments that do not go together, or cannot be used.
+#[derive(Debug)]
+pub(crate) struct Unusable(pub(super) String);
+
+impl fmt::Display for Unusable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Unusable {}
+
+impl fmt::Display for NotDone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl std::error::Error for NotDone {}

@@ -1,0 +1,132 @@
+//! `perennial send` and `perennial signal`.
+
+use std::io::Read as _;
+use std::path::Path;
+
+use perennial::history::Channel;
+use perennial::value::{MAX_VALUE_BYTES, Value};
+use perennial_runtime::control::{Answer, Request, Tell, Whereabouts};
+
+use super::{NotDone, Of, Unusable, json, open, other, said};
+use crate::{AnyError, Outcome};
+
+/// Sends a message to a run, which keeps it until it takes it
+///
+/// A program that has the store open takes it through its control socket. Where none has, it is put into the run's
+/// queue, and the next program that is started tells it to the run. It is durable when the command ends with 0.
+/// Exit code 4: it is not known whether the run has it.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Send {
+    #[command(flatten)]
+    of: Of,
+    /// The name of the message
+    name: String,
+    /// What it says, as JSON; `-`: what comes from stdin
+    #[arg(value_name = "JSON", allow_hyphen_values = true)]
+    payload: String,
+    /// What you call this message, so that it is not stored twice when you send it again
+    #[arg(long, value_name = "TEXT")]
+    key: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Sends a signal to a run, which reaches the waits for it that the run has when its turn comes
+///
+/// It reaches nobody where there are none. A program that has the store open takes it through its control socket.
+/// Where none has, it is put into the run's queue. Exit code 4: it is not known whether the run has it.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Signal {
+    #[command(flatten)]
+    of: Of,
+    /// The name of the signal
+    name: String,
+    /// What it says, as JSON; `-`: what comes from stdin
+    #[arg(value_name = "JSON", allow_hyphen_values = true)]
+    payload: String,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Send {
+    pub(crate) fn run(&self) -> Result<(String, Outcome), AnyError> {
+        let tell = tell(&self.of, Channel::Message, &self.name, &self.payload)?;
+        let key = self.key.clone();
+        send(&self.of.store, Tell { key, ..tell }, self.json)
+    }
+}
+
+impl Signal {
+    pub(crate) fn run(&self) -> Result<(String, Outcome), AnyError> {
+        let tell = tell(&self.of, Channel::Signal, &self.name, &self.payload)?;
+        send(&self.of.store, tell, self.json)
+    }
+}
+
+fn tell(of: &Of, channel: Channel, name: &str, payload: &str) -> Result<Tell, AnyError> {
+    Ok(Tell {
+        run: of.run()?,
+        channel,
+        name: name.to_owned(),
+        payload: value(payload)?,
+        key: None,
+        first: None,
+    })
+}
+
+fn value(text: &str) -> Result<Value, AnyError> {
+    let mut read = String::new();
+    let text = if text == "-" {
+        // One byte more is enough to know that it is too much.
+        let most = MAX_VALUE_BYTES as u64 + 1;
+        std::io::stdin().take(most).read_to_string(&mut read)?;
+        &read
+    } else {
+        text
+    };
+    Value::from_json(text).map_err(|error| {
+        let error = error.to_string();
+        let error = error.split("\n\n").next().unwrap_or_default();
+        let help = if text.len() > MAX_VALUE_BYTES {
+            "store the data elsewhere and send its address or digest"
+        } else {
+            "a text is JSON in double quotes, which a shell takes away unless they are quoted too: '\"yes\"'"
+        };
+        Unusable(format!("nothing was sent: {error}\n\nhelp: {help}")).into()
+    })
+}
+
+fn send(store: &Path, tell: Tell, as_json: bool) -> Result<(String, Outcome), AnyError> {
+    let (run, name, channel) = (tell.run.clone(), tell.name.clone(), tell.channel);
+    let mut runs = open(store)?;
+    let answer = runs
+        .ask(Request::Send(tell))
+        .map_err(|error| NotDone::new(store, error))?;
+    let whereabouts = runs.whereabouts();
+    runs.close()?;
+    let Answer::Sent(receipt) = answer else {
+        return Err(other(&answer));
+    };
+    if as_json {
+        return json(&receipt);
+    }
+    let (number, at) = (receipt.number, receipt.at);
+    if receipt.duplicate {
+        return Ok(said(format!(
+            "run {run} has it already, under this key: message \"{name}\" is number {number} of what it was sent, \
+             {at}\n"
+        )));
+    }
+    let kind = match channel {
+        Channel::Message => "message",
+        Channel::Signal => "signal",
+    };
+    let mut text =
+        format!("sent: {kind} \"{name}\" is number {number} of what run {run} was sent, {at}\n");
+    if whereabouts == Whereabouts::Stopped {
+        text += "no program has the store open: the next one that is started tells it to the run\n";
+    }
+    Ok(said(text))
+}

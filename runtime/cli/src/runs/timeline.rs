@@ -1,0 +1,396 @@
+//! A run as a timeline: a line for each thing that it did or was told, with what has become of it.
+
+use std::collections::BTreeMap;
+
+use perennial::Timestamp;
+use perennial::history::{
+    ActivityFailure, Channel, Decision, Migrated, Observation, RecordSource, Told, Unit,
+};
+use perennial_runtime::control::{Attempts, RunDetails};
+use perennial_runtime::store::{AttemptOutcome, Task};
+use serde::Serialize;
+
+use super::text::{count, long, short, time, value};
+
+/// A run, line by line, and what it waits for.
+#[derive(Debug)]
+pub(super) struct Timeline {
+    pub(super) lines: Vec<Line>,
+    /// What it has begun that has not ended, in order.
+    pub(super) open: Vec<Open>,
+    /// When the last thing happened.
+    pub(super) last: Timestamp,
+}
+
+/// A line of a timeline.
+#[derive(Debug)]
+pub(super) struct Line {
+    pub(super) at: Timestamp,
+    pub(super) what: String,
+    pub(super) said: String,
+}
+
+/// What a run waits for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Open {
+    Activity { name: String },
+    Timer { deadline: Timestamp },
+    Receive { channel: Channel, name: String },
+}
+
+impl Open {
+    /// What it is, after "waiting for".
+    pub(super) fn name(&self) -> String {
+        match self {
+            Self::Activity { name } => format!("activity {}", short(name, 80)),
+            Self::Timer { deadline } => format!("sleep until {}", time(*deadline)),
+            Self::Receive { channel, name } => named(*channel, name),
+        }
+    }
+}
+
+/// A message or a signal.
+pub(super) fn named(channel: Channel, name: &str) -> String {
+    let kind = match channel {
+        Channel::Message => "message",
+        Channel::Signal => "signal",
+    };
+    format!("{kind} \"{}\"", short(name, 128))
+}
+
+/// An operation, and where its line is.
+struct Operation {
+    what: Open,
+    line: usize,
+    began: Timestamp,
+}
+
+/// What came, and has not been taken.
+struct Arrived {
+    line: usize,
+    at: Timestamp,
+}
+
+struct Maker<'a> {
+    lines: Vec<Line>,
+    operations: BTreeMap<u64, Operation>,
+    /// By channel and number.
+    arrived: BTreeMap<(Channel, u64), Arrived>,
+    attempts: BTreeMap<u64, &'a Attempts>,
+    last: Timestamp,
+}
+
+/// The timeline of a run.
+pub(super) fn timeline(units: &[Unit], details: &RunDetails) -> Timeline {
+    let attempts = details.attempts.iter();
+    let attempts = attempts
+        .map(|attempts| (attempts.last.operation, attempts))
+        .collect();
+    let mut maker = Maker {
+        lines: Vec::new(),
+        operations: BTreeMap::new(),
+        arrived: BTreeMap::new(),
+        attempts,
+        last: details.info.created,
+    };
+    for unit in units {
+        maker.observe(unit.at, &unit.observation);
+        for decision in &unit.decisions {
+            maker.decide(unit.at, decision);
+        }
+        maker.last = unit.at;
+    }
+    maker.stand(details);
+    // What waits in the queue came before some of it.
+    maker.lines.sort_by_key(|line| line.at);
+    Timeline {
+        open: maker
+            .operations
+            .into_values()
+            .map(|operation| operation.what)
+            .collect(),
+        lines: maker.lines,
+        last: maker.last,
+    }
+}
+
+impl Maker<'_> {
+    fn put(&mut self, at: Timestamp, what: impl Into<String>, said: impl Into<String>) -> usize {
+        let (what, said) = (what.into(), said.into());
+        self.lines.push(Line { at, what, said });
+        self.lines.len() - 1
+    }
+
+    fn begin(&mut self, at: Timestamp, operation: u64, what: Open, name: String, said: String) {
+        let line = self.put(at, name, said);
+        let began = at;
+        let operation_there = Operation { what, line, began };
+        self.operations.insert(operation, operation_there);
+    }
+
+    /// Says on its line how an operation ended.
+    fn end(&mut self, operation: u64, said: impl FnOnce(&Operation) -> String) {
+        if let Some(ended) = self.operations.remove(&operation) {
+            self.lines[ended.line].said = said(&ended);
+        }
+    }
+
+    fn observe(&mut self, at: Timestamp, observation: &Observation) {
+        match observation {
+            Observation::Started(started) => {
+                let from = started.migrated_from.as_ref();
+                let from = from.map_or(String::new(), |from| format!(", migrated from {from}"));
+                self.put(at, "started", value(&started.input) + &from);
+            }
+            Observation::ActivityCompleted { operation, result } => {
+                let tries = self.tries(*operation, 1);
+                self.end(*operation, |began| {
+                    format!(
+                        "ok{tries}, {}  {}",
+                        long(at.since(began.began)),
+                        value(result)
+                    )
+                });
+            }
+            Observation::ActivityFailed { operation, failure } => {
+                let said = self.failed(*operation, failure);
+                self.end(*operation, |began| {
+                    format!("{said}, {}", long(at.since(began.began)))
+                });
+            }
+            Observation::TimerFired { operation } => self.end(*operation, |_| "over".to_owned()),
+            Observation::MessageArrived(told) => self.told(at, Channel::Message, told),
+            Observation::SignalArrived(told) => self.told(at, Channel::Signal, told),
+            Observation::Migrated(Migrated { to, migration, .. }) => {
+                self.put(
+                    at,
+                    "migrated",
+                    format!("to {to}, by {}", short(migration, 80)),
+                );
+            }
+            // Newer software may know more.
+            other => {
+                self.put(at, kind(other), String::new());
+            }
+        }
+    }
+
+    /// How many attempts there were, where there was more than one.
+    fn tries(&self, operation: u64, last: u64) -> String {
+        let before = self.attempts.get(&operation);
+        match before.map_or(0, |attempts| attempts.count) + last {
+            0 | 1 => String::new(),
+            tries => format!(", {tries} attempts"),
+        }
+    }
+
+    fn failed(&self, operation: u64, failure: &ActivityFailure) -> String {
+        let tries = self.tries(operation, 0);
+        match failure {
+            ActivityFailure::Rejected { value: why } => {
+                format!("rejected {}{}", value(why), self.tries(operation, 1))
+            }
+            ActivityFailure::RetriesExhausted { last, attempts } => format!(
+                "given up after {}: {}",
+                count(u64::from(*attempts), "attempt"),
+                short(last, 100)
+            ),
+            ActivityFailure::TimedOut => format!("took too long{tries}"),
+            ActivityFailure::Cancelled => format!("cancelled{tries}"),
+            ActivityFailure::TooLarge { size, limit } => {
+                format!("of {size} bytes, which is more than {limit}{tries}")
+            }
+            other => kind(other) + &tries,
+        }
+    }
+
+    /// Something came: before a wait for it, or to one.
+    fn told(&mut self, at: Timestamp, channel: Channel, told: &Told) {
+        let is_awaited = self.operations.values().any(|operation| {
+            matches!(&operation.what, Open::Receive { channel: c, name } if *c == channel && *name == told.name)
+        });
+        let early = if is_awaited {
+            ""
+        } else {
+            ", before a wait for it"
+        };
+        let said = format!("#{}{early}  {}", told.number, value(&told.payload));
+        let line = self.put(at, named(channel, &told.name), said);
+        let arrived = Arrived { line, at };
+        self.arrived.insert((channel, told.number), arrived);
+    }
+
+    fn decide(&mut self, at: Timestamp, decision: &Decision) {
+        match decision {
+            Decision::ActivityScheduled {
+                operation, name, ..
+            } => {
+                let shown = short(name, 80);
+                let name = name.to_string();
+                let what = Open::Activity { name };
+                self.begin(at, *operation, what, shown, String::new());
+            }
+            Decision::TimerStarted {
+                operation,
+                deadline,
+                ..
+            } => {
+                let deadline = *deadline;
+                let said = format!("until {}", time(deadline));
+                let what = Open::Timer { deadline };
+                self.begin(at, *operation, what, "sleep".to_owned(), said);
+            }
+            Decision::ReceiveStarted {
+                operation,
+                channel,
+                name,
+                ..
+            } => {
+                let said = named(*channel, name);
+                let what = Open::Receive {
+                    channel: *channel,
+                    name: name.to_string(),
+                };
+                self.begin(at, *operation, what, "waits for".to_owned(), said);
+            }
+            Decision::Received {
+                operation,
+                channel,
+                number,
+                invalid,
+            } => self.received(at, *operation, *channel, *number, invalid.as_deref()),
+            // The others are not the same twice, and tell nobody anything.
+            Decision::Recorded {
+                source, value: of, ..
+            } => {
+                if let RecordSource::Named(name) = source {
+                    self.put(at, "recorded", format!("{} {}", short(name, 80), value(of)));
+                }
+            }
+            Decision::Marker { id, version, .. } => {
+                self.put(at, "marker", format!("{} {version}", short(id, 80)));
+            }
+            Decision::Dropped { operation } => {
+                self.end(*operation, |dropped| match &dropped.what {
+                    Open::Activity { .. } => "no longer waited for".to_owned(),
+                    Open::Timer { deadline } => {
+                        format!("stopped, {} early", long(deadline.since(at)))
+                    }
+                    Open::Receive { channel, name } => {
+                        format!("{}, no longer", named(*channel, name))
+                    }
+                })
+            }
+            Decision::Completed { value: result, .. } => {
+                self.put(at, "completed", value(result));
+            }
+            Decision::Failed { error, .. } => {
+                self.put(at, "failed", value(error));
+            }
+            // Newer software may know more.
+            other => {
+                self.put(at, kind(other), String::new());
+            }
+        }
+    }
+
+    fn received(
+        &mut self,
+        at: Timestamp,
+        operation: u64,
+        channel: Channel,
+        number: u64,
+        invalid: Option<&str>,
+    ) {
+        let problem = invalid.map_or(String::new(), |problem| {
+            format!(", not of its type: {}", short(problem, 100))
+        });
+        self.end(operation, |waited| {
+            format!("{}, took #{number}{problem}", waited.what.name())
+        });
+        if let Some(arrived) = self.arrived.remove(&(channel, number))
+            && arrived.at < at
+        {
+            let line = &mut self.lines[arrived.line];
+            line.said = format!("{}, taken {}", line.said, time(at));
+        }
+    }
+
+    /// What is open, and what waits to be told to it.
+    fn stand(&mut self, details: &RunDetails) {
+        let tasks: BTreeMap<u64, &Task> = details
+            .tasks
+            .iter()
+            .filter(|task| task.generation == details.info.generation)
+            .map(|task| (task.operation, task))
+            .collect();
+        for (number, operation) in &self.operations {
+            let said = match (&operation.what, tasks.get(number)) {
+                (Open::Activity { .. }, Some(task)) => {
+                    self.attempt(task, self.attempts.get(number).copied(), details.at)
+                }
+                (Open::Activity { .. }, None) => {
+                    "has ended, and the run was not told yet".to_owned()
+                }
+                (Open::Timer { .. } | Open::Receive { .. }, _) => continue,
+            };
+            self.lines[operation.line].said = said;
+        }
+        let ended = details.info.finished.is_some();
+        for row in &details.queue {
+            let (channel, told) = match &row.observation {
+                Observation::MessageArrived(told) => (Channel::Message, told),
+                Observation::SignalArrived(told) => (Channel::Signal, told),
+                // It stands on the line of its operation.
+                _ => continue,
+            };
+            let fate = if ended { "unread" } else { "not taken yet" };
+            let said = format!("#{}, {fate}  {}", told.number, value(&told.payload));
+            self.put(row.at, named(channel, &told.name), said);
+        }
+        if details.more_queue > 0 {
+            let more = count(details.more_queue, "row");
+            self.put(details.at, "…", format!("and {more} more in the queue"));
+        }
+    }
+
+    /// How an attempt of an activity stands.
+    fn attempt(&self, task: &Task, before: Option<&Attempts>, now: Timestamp) -> String {
+        let number = task.attempt;
+        let stands = match task.started {
+            Some(_) => format!("attempt {number} is under way"),
+            None if task.not_before > now => {
+                format!("attempt {number} begins {}", time(task.not_before))
+            }
+            None => format!("attempt {number} is to begin"),
+        };
+        match before {
+            Some(before) => format!(
+                "{stands}; the one before: {}",
+                outcome(&before.last.outcome)
+            ),
+            None => stands,
+        }
+    }
+}
+
+fn outcome(outcome: &AttemptOutcome) -> String {
+    match outcome {
+        AttemptOutcome::Failed { error } => short(error, 100),
+        AttemptOutcome::Panicked { message } => format!("panicked: {}", short(message, 100)),
+        AttemptOutcome::DeadlineExceeded => "took too long".to_owned(),
+        AttemptOutcome::Lost => "lost with its process".to_owned(),
+        AttemptOutcome::Late { .. } => "came too late".to_owned(),
+        other => kind(other),
+    }
+}
+
+/// What something is that is not known here, by the name that it has as data.
+fn kind(what: &impl Serialize) -> String {
+    let name = match serde_json::to_value(what) {
+        Ok(serde_json::Value::Object(members)) => members.into_iter().next().map(|(name, _)| name),
+        Ok(serde_json::Value::String(name)) => Some(name),
+        _ => None,
+    };
+    short(&name.unwrap_or_default().replace('_', " "), 80)
+}

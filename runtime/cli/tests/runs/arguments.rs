@@ -1,0 +1,28 @@
+//! What is wrong with arguments is told before anything is opened.
+
+use crate::world::World;
+
+#[test]
+fn arguments_that_cannot_be_used_are_told() {
+    let world = World::new();
+    let told = [
+        &["send", "store", "order 42", "payment", "1"][..],
+        &["send", "store", "order-42", "payment"],
+        &["show", "store", "shop/order-42", "--namespace", "other"],
+        &["send", "store", "order-42", "payment", "yes"],
+        &[
+            "messages", "store", "order-42", "--after", "1", "--before", "2",
+        ],
+        &["list", "store", "--limit", "0"],
+    ]
+    .map(|arguments| world.perennial(arguments).all());
+    insta::assert_snapshot!(told.join("\n"));
+}
+
+#[test]
+fn each_command_says_what_it_does() {
+    let world = World::new();
+    let told = ["send", "signal", "list", "show", "history", "messages"]
+        .map(|command| world.perennial(&[command, "--help"]).succeeded());
+    insta::assert_snapshot!(told.join("\n---\n"));
+}

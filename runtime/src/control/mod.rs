@@ -1,0 +1,54 @@
+//! Talking to runs from outside the process that runs them: what the command `perennial` does with `send`, `signal`,
+//! `list`, `show`, `history` and `messages`.
+//!
+//! [`Runs::at`] finds runs wherever they are, and [`Runs::ask`] asks: one [`Request`], one [`Answer`]. A program
+//! that has its store open is asked through its control socket, if it was
+//! [built](crate::Builder::control_socket) with one; a store that nobody has open is opened; of an export everything
+//! can be asked that changes nothing.
+//!
+//! # The protocol
+//!
+//! The socket is [`SOCKET`] in the folder of the store. Its mode is 0600 from its first moment. A line is one JSON
+//! object, and both sides begin with one that says which version of the protocol they speak:
+//!
+//! ```text
+//! > {"perennial":1}
+//! < {"perennial":1,"software":"perennial 0.1.0"}
+//! > {"send":{"run":{"namespace":"default","id":"order-42"},"channel":"message","name":"approval","payload":true}}
+//! < {"sent":{"number":7,"at":1764000000000,"duplicate":false}}
+//! > {"fly":{}}
+//! < {"refused":{"code":"unknown_request","text":"there is no request \"fly\"; ..","help":".."}}
+//! ```
+//!
+//! A program takes 16 connections at a time, and lines of at most the largest value and 64 KiB. Who says nothing for
+//! 30 seconds, or takes more than 10 for a line or to read an answer, is let go. After a line that is too long or too
+//! slow the connection ends; what is not understood is refused with its code, and the next line may be.
+//!
+//! Points in time are milliseconds since 1970. Fields may come to requests and answers; a reader passes over those
+//! that it does not know.
+
+#[cfg(unix)]
+mod ask;
+#[cfg(unix)]
+mod conversation;
+mod error;
+#[cfg(unix)]
+mod line;
+#[cfg(unix)]
+mod listen;
+#[cfg(not(unix))]
+#[path = "no_listen.rs"]
+mod listen;
+mod place;
+mod request;
+mod runs;
+mod serve;
+
+pub use error::{AskError, ControlError};
+pub(crate) use listen::{Bound, Control};
+pub use place::{SOCKET, socket_path};
+pub use request::{
+    Answer, Attempts, HistoryPart, ListMessages, ListRuns, Receives, Refused, Request, RunDetails,
+    Tell,
+};
+pub use runs::{Runs, Whereabouts};

@@ -1,0 +1,413 @@
+//! What can be asked from outside, and what is answered.
+
+use std::fmt;
+
+use perennial::history::{Channel, Unit};
+use perennial::value::Value;
+use perennial::{Namespace, RunKey, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::client::{MessagePage, Receipt, RunInfo, RunPage, SendError};
+use crate::error::{ReadError, Unavailable};
+use crate::manifest::TypeManifest;
+use crate::store::{AttemptRecord, Queued, Status, Task};
+
+/// What can be asked. As JSON it is an object with one member, whose name says what is asked:
+/// `{"show":{"run":{"namespace":"default","id":"order-42"}}}`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Request {
+    /// A message or a signal for a run. Answered with [`Answer::Sent`].
+    Send(Tell),
+    /// A page of runs. Answered with [`Answer::Runs`].
+    List(ListRuns),
+    /// How a run stands, and what is kept of it beside its history. Answered with [`Answer::Run`].
+    Show {
+        /// The run.
+        run: RunKey,
+    },
+    /// A part of the history of a run's last generation. Answered with [`Answer::History`].
+    History {
+        /// The run.
+        run: RunKey,
+        /// The number of the first event that is asked for, from 1.
+        from: u64,
+    },
+    /// A page of what a run was sent. Answered with [`Answer::Messages`].
+    Messages(ListMessages),
+}
+
+#[cfg(any(unix, test))]
+impl Request {
+    /// The names of the requests that this program knows, as they stand in JSON.
+    pub(super) const NAMES: &[&str] = &["send", "list", "show", "history", "messages"];
+}
+
+/// A message or a signal for a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Tell {
+    /// The run.
+    pub run: RunKey,
+    /// Which of the two it is.
+    pub channel: Channel,
+    /// The name.
+    pub name: String,
+    /// What it says.
+    pub payload: Value,
+    /// What the sender calls it, so that it is not stored twice (S26).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+    /// When that key was first used; `None`: now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first: Option<Timestamp>,
+}
+
+/// Which runs to list: see [`List`](crate::List).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ListRuns {
+    /// In which namespace.
+    pub namespace: Namespace,
+    /// Only runs of this workflow.
+    pub workflow: Option<String>,
+    /// Only runs that stand like this. A blocked run counts as running.
+    pub status: Option<Status>,
+    /// Only runs that are blocked, or only those that are not.
+    pub blocked: Option<bool>,
+    /// Only runs whose ids begin like this.
+    pub prefix: String,
+    /// At most so many; 0: 100.
+    pub limit: usize,
+    /// The `next` of the page before.
+    pub after: Option<String>,
+}
+
+/// Which messages of a run to list: see [`ListMessages`](crate::ListMessages).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ListMessages {
+    /// The run.
+    pub run: RunKey,
+    /// Only messages with greater numbers.
+    #[serde(default)]
+    pub after: Option<u64>,
+    /// Only messages with smaller numbers, the last of them.
+    #[serde(default)]
+    pub before: Option<u64>,
+    /// At most so many; 0: 100.
+    #[serde(default)]
+    pub limit: usize,
+    /// Only messages of this name.
+    #[serde(default)]
+    pub named: Option<String>,
+}
+
+/// What is answered. As JSON it is an object with one member.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Answer {
+    /// The run has it, durably.
+    Sent(Receipt),
+    /// A page of runs.
+    Runs(RunPage),
+    /// How a run stands.
+    Run(Box<RunDetails>),
+    /// A part of a history.
+    History(HistoryPart),
+    /// A page of what a run was sent.
+    Messages(MessagePage),
+    /// It was not done.
+    Refused(Refused),
+}
+
+/// How a run stands, and what is kept of it beside its history.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct RunDetails {
+    /// The run.
+    pub info: RunInfo,
+    /// When this was so: of an export, when it was written.
+    pub at: Timestamp,
+    /// Activities that have no result that the run knows of.
+    pub tasks: Vec<Task>,
+    /// What waits to be told to it, in order, messages and signals that it does not wait for among them; as much as
+    /// an answer has room for.
+    pub queue: Vec<Queued>,
+    /// How many rows more there are in the queue.
+    pub more_queue: u64,
+    /// What became of attempts that brought no result, by operation.
+    pub attempts: Vec<Attempts>,
+    /// The messages and signals that its workflow waits for anywhere, as far as the newest program tells that has
+    /// had the store open and has the workflow.
+    pub receives: Vec<Receives>,
+    /// Whether it may wait for others too.
+    pub receives_others: bool,
+}
+
+/// What became of the attempts of an activity that brought no result.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Attempts {
+    /// How many there were.
+    pub count: u64,
+    /// The last of them.
+    pub last: AttemptRecord,
+}
+
+/// A message or a signal that a workflow waits for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Receives {
+    /// Which of the two it is.
+    pub channel: Channel,
+    /// The name.
+    pub name: String,
+    /// The type of what it says.
+    #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<TypeManifest>,
+}
+
+/// A part of the history of a run's last generation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct HistoryPart {
+    /// Which generation it is; the first is 1.
+    pub generation: u64,
+    /// How many events that one has.
+    pub events: u64,
+    /// The units, from the one on that has the first event that was asked for. There is at least one, unless that
+    /// is the end.
+    pub units: Vec<Unit>,
+}
+
+/// Why something was not done.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Refused {
+    /// Which error it is: one of the codes below, which stay as they are. There may come others.
+    pub code: String,
+    /// What happened.
+    pub text: String,
+    /// What to do about it, as a program would.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub help: Option<String>,
+}
+
+macro_rules! codes {
+    ($($(#[$doc:meta])* $name:ident = $code:literal;)*) => {
+        impl Refused {
+            $($(#[$doc])* pub const $name: &'static str = $code;)*
+        }
+    };
+}
+
+codes! {
+    /// There is no such run.
+    RUN_NOT_FOUND = "run_not_found";
+    /// The run was moved to a new one, which goes on in its place.
+    RUN_MIGRATED = "run_migrated";
+    /// The run has ended.
+    RUN_FINISHED = "run_finished";
+    /// The run was purged: what was asked for is not kept.
+    RUN_PURGED = "run_purged";
+    /// The run is in the export, and not whole.
+    RUN_NOT_WHOLE = "run_not_whole";
+    /// The run takes no more messages.
+    INBOX_FULL = "inbox_full";
+    /// The idempotency key was used for another message.
+    KEY_CONFLICT = "key_conflict";
+    /// Whether the idempotency key was used is not known any more.
+    KEY_TOO_OLD = "key_too_old";
+    /// The idempotency key is empty or too long.
+    INVALID_KEY = "invalid_key";
+    /// The name cannot be that of a message or signal.
+    INVALID_NAME = "invalid_name";
+    /// What was to be sent is too large.
+    PAYLOAD_TOO_LARGE = "payload_too_large";
+    /// What was to be sent cannot be stored.
+    UNSTORABLE = "unstorable";
+    /// The workflow waits for no message or signal of that name.
+    NO_SUCH_MESSAGE = "no_such_message";
+    /// No page has given that cursor.
+    INVALID_CURSOR = "invalid_cursor";
+    /// A page was asked for in both directions.
+    BOTH_DIRECTIONS = "both_directions";
+    /// It cannot be done in an export.
+    READ_ONLY = "read_only";
+    /// It may have been done or not: the answer was lost.
+    UNACKNOWLEDGED = "unacknowledged";
+    /// The store or the engine could not do it.
+    UNAVAILABLE = "unavailable";
+    /// The program speaks another version of the protocol.
+    UNKNOWN_PROTOCOL = "unknown_protocol";
+    /// The program knows no such request.
+    UNKNOWN_REQUEST = "unknown_request";
+    /// The line is no request.
+    MALFORMED = "malformed";
+    /// The line is longer than a request may be.
+    TOO_LONG = "too_long";
+    /// The rest of the line did not come in time.
+    TOO_SLOW = "too_slow";
+    /// There are as many connections as there may be.
+    BUSY = "busy";
+}
+
+impl Refused {
+    /// An error with its text, of which the help is told apart.
+    pub(super) fn new(code: &str, error: impl fmt::Display) -> Self {
+        let text = error.to_string();
+        let (text, help) = match text.split_once("\n\nhelp: ") {
+            Some((text, help)) => (text.to_owned(), Some(help.to_owned())),
+            None => (text, None),
+        };
+        let code = code.to_owned();
+        Self { code, text, help }
+    }
+
+    /// Whether it may have been done all the same.
+    #[must_use]
+    pub fn may_be_done(&self) -> bool {
+        self.code == Self::UNACKNOWLEDGED
+    }
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)?;
+        match &self.help {
+            Some(help) => write!(f, "\n\nhelp: {help}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Refused {}
+
+impl From<SendError> for Refused {
+    fn from(error: SendError) -> Self {
+        let code = match &error {
+            SendError::RunNotFound { .. } => Self::RUN_NOT_FOUND,
+            SendError::RunFinished {
+                migrated_to: Some(_),
+                ..
+            } => Self::RUN_MIGRATED,
+            SendError::RunFinished { .. } => Self::RUN_FINISHED,
+            SendError::InboxFull { .. } | SendError::TooManyMessages { .. } => Self::INBOX_FULL,
+            SendError::IdempotencyConflict { .. } => Self::KEY_CONFLICT,
+            SendError::KeyTooOld { .. } => Self::KEY_TOO_OLD,
+            SendError::InvalidKey { .. } => Self::INVALID_KEY,
+            SendError::PayloadTooLarge { .. } => Self::PAYLOAD_TOO_LARGE,
+            SendError::Unstorable { .. } => Self::UNSTORABLE,
+            SendError::NoSuchMessage { .. } => Self::NO_SUCH_MESSAGE,
+            SendError::Unacknowledged { .. } => Self::UNACKNOWLEDGED,
+            SendError::Unavailable(_) => Self::UNAVAILABLE,
+        };
+        Self::new(code, error)
+    }
+}
+
+impl From<ReadError> for Refused {
+    fn from(error: ReadError) -> Self {
+        let code = match &error {
+            // An id that cannot be used names no run.
+            ReadError::InvalidId(_) | ReadError::NotFound { .. } => Self::RUN_NOT_FOUND,
+            ReadError::Purged { .. } => Self::RUN_PURGED,
+            ReadError::InvalidCursor { .. } => Self::INVALID_CURSOR,
+            ReadError::BothDirections => Self::BOTH_DIRECTIONS,
+            ReadError::Unavailable(_) => Self::UNAVAILABLE,
+        };
+        Self::new(code, error)
+    }
+}
+
+impl From<Unavailable> for Refused {
+    fn from(error: Unavailable) -> Self {
+        Self::new(Self::UNAVAILABLE, error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn run() -> RunKey {
+        "order-42".parse().unwrap()
+    }
+
+    /// One of each kind. A match without `_` tells when one is missing here.
+    fn requests() -> Vec<Request> {
+        let send = Tell {
+            run: run(),
+            channel: Channel::Message,
+            name: "approval".into(),
+            payload: Value::from_json(r#"{"approved": true, "cents": 1.50}"#).unwrap(),
+            key: Some("approve-42".into()),
+            first: None,
+        };
+        let messages = ListMessages {
+            run: run(),
+            after: Some(7),
+            before: None,
+            limit: 0,
+            named: None,
+        };
+        let all = vec![
+            Request::Send(send),
+            Request::List(ListRuns::default()),
+            Request::Show { run: run() },
+            Request::History {
+                run: run(),
+                from: 1,
+            },
+            Request::Messages(messages),
+        ];
+        for one in &all {
+            match one {
+                Request::Send(_)
+                | Request::List(_)
+                | Request::Show { .. }
+                | Request::History { .. }
+                | Request::Messages(_) => {}
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn each_request_is_known_by_its_name_and_reads_back() {
+        let mut names = Vec::new();
+        for request in requests() {
+            let json = serde_json::to_string(&request).unwrap();
+            let object: serde_json::Map<_, _> = serde_json::from_str(&json).unwrap();
+            names.extend(object.into_iter().map(|(name, _)| name));
+            assert_eq!(serde_json::from_str::<Request>(&json).unwrap(), request);
+        }
+        assert_eq!(names, Request::NAMES);
+    }
+
+    #[test]
+    fn a_value_in_a_request_stays_as_it_is_to_the_byte() {
+        let json = serde_json::to_string(&requests()[0]).unwrap();
+        assert_eq!(
+            json,
+            r#"{"send":{"run":{"namespace":"default","id":"order-42"},"channel":"message","name":"approval","payload":{"approved": true, "cents": 1.50},"key":"approve-42"}}"#
+        );
+    }
+
+    #[test]
+    fn what_is_left_out_of_a_list_is_as_by_default() {
+        let list: Request = serde_json::from_str(r#"{"list":{}}"#).unwrap();
+        assert_eq!(list, Request::List(ListRuns::default()));
+    }
+
+    #[test]
+    fn the_help_is_told_apart_from_what_happened() {
+        let error = ReadError::NotFound { run: run() };
+        let refused = Refused::from(error.clone());
+        assert_eq!(refused.code, Refused::RUN_NOT_FOUND);
+        assert_eq!(refused.text, "there is no run order-42");
+        assert_eq!(refused.to_string(), error.to_string());
+    }
+}

@@ -1,0 +1,389 @@
+//! Answering requests: the same over the client of a running program, a store that is stopped, and an export.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::time::SystemTime;
+
+use perennial::{MAX_CHANNEL_NAME, RunKey, Timestamp, is_channel_name};
+
+use super::request::{
+    Answer, Attempts, HistoryPart, ListMessages, ListRuns, Receives, Refused, Request, RunDetails,
+    Tell,
+};
+use crate::client::{self, MessageFilter, MessagePage, Receipt, RunInfo, RunPage, SendError};
+use crate::engine;
+#[cfg(unix)]
+use crate::engine::Shared;
+use crate::error::{ReadError, Unavailable};
+use crate::manifest::{Manifest, ReceiveManifest, WorkflowManifest};
+use crate::registry::closest;
+use crate::store::{
+    Ack, AttemptRecord, Deliver, ListQuery, Queued, Refusal, SendKey, Store, StoreError,
+    send_digest,
+};
+
+/// So many units of a history are looked at for one answer.
+const UNITS: usize = 1_000;
+/// From so many bytes on nothing more is put into an answer.
+const ROOM: usize = 4 << 20;
+
+/// Who can do what is asked. To read is the same for all of them; to change something is not.
+pub(super) trait Serve: fmt::Debug + Send + Sync {
+    /// Where the runs are.
+    fn store(&self) -> &dyn Store;
+
+    /// What the time is there.
+    fn now(&self) -> Timestamp;
+
+    /// Tells a run something.
+    fn send(&self, tell: Tell) -> Result<Receipt, Refused>;
+
+    /// Does what is asked.
+    fn serve(&self, request: Request) -> Result<Answer, Refused> {
+        let store = self.store();
+        Ok(match request {
+            Request::Send(tell) => {
+                check_name(&tell.name)?;
+                Answer::Sent(self.send(tell)?)
+            }
+            Request::List(list) => Answer::Runs(cut_runs(client::list_page(store, query(list)?)?)),
+            Request::Show { run } => Answer::Run(details(store, run, self.now())?.into()),
+            Request::History { run, from } => Answer::History(part(store, run, from)?),
+            Request::Messages(list) => {
+                let (run, filter) = filter(list);
+                let page = client::message_page(store, &run, &filter)?;
+                Answer::Messages(cut_messages(page, filter.before.is_some()))
+            }
+        })
+    }
+}
+
+/// A program that has the store open.
+#[cfg(unix)]
+#[derive(Debug)]
+pub(super) struct Program(pub(super) Arc<Shared>);
+
+#[cfg(unix)]
+impl Serve for Program {
+    fn store(&self) -> &dyn Store {
+        &*self.0.store
+    }
+
+    fn now(&self) -> Timestamp {
+        self.0.clock.now()
+    }
+
+    fn send(&self, tell: Tell) -> Result<Receipt, Refused> {
+        let Self(shared) = self;
+        let key = key(&tell, self.now());
+        let Tell {
+            run,
+            channel,
+            name,
+            payload,
+            ..
+        } = tell;
+        let sent = client::send(shared, run, channel, &name, Ok(payload), key);
+        Ok(shared.tokio.block_on(sent)?.into())
+    }
+}
+
+/// A store that no program has open.
+#[derive(Debug)]
+pub(super) struct Stopped(pub(super) Arc<dyn Store>);
+
+impl Serve for Stopped {
+    fn store(&self) -> &dyn Store {
+        &*self.0
+    }
+
+    fn now(&self) -> Timestamp {
+        SystemTime::now().into()
+    }
+
+    /// Puts it into the run's queue: the next program that is started on the store tells it to the run.
+    fn send(&self, tell: Tell) -> Result<Receipt, Refused> {
+        check_awaited(self.store(), &tell)?;
+        let now = self.now();
+        let key = match key(&tell, now) {
+            Some((key, at)) => {
+                SendError::check_key(&key)?;
+                let digest = send_digest(tell.channel, &tell.name, &tell.payload);
+                Some(SendKey { key, at, digest })
+            }
+            None => None,
+        };
+        let told = key.as_ref().map(|key| key.key.clone());
+        let deliver = Deliver {
+            run: tell.run.clone(),
+            observation: engine::observation(tell.channel, tell.name, tell.payload, told),
+            at: now,
+            tasks: Vec::new(),
+            key,
+        };
+        match wait(|ack| self.0.deliver(deliver, ack)) {
+            Ok(delivered) => Ok(delivered.into()),
+            Err(StoreError::Refused(refusal)) => {
+                // Nobody else has the store, so that it has not begun anew since.
+                let too_late = matches!(refusal, Refusal::Finished { .. })
+                    .then(|| engine::too_late(self.store(), &tell.run));
+                Err(too_late
+                    .flatten()
+                    .unwrap_or_else(|| SendError::of(refusal))
+                    .into())
+            }
+            Err(error) => Err(SendError::unavailable(&tell.run, error.into()).into()),
+        }
+    }
+}
+
+/// What an export holds: nothing can be changed in it.
+#[derive(Debug)]
+pub(super) struct Exported {
+    pub(super) store: Arc<dyn Store>,
+    /// When it was written.
+    pub(super) at: Timestamp,
+}
+
+impl Serve for Exported {
+    fn store(&self) -> &dyn Store {
+        &*self.store
+    }
+
+    fn now(&self) -> Timestamp {
+        self.at
+    }
+
+    fn send(&self, _: Tell) -> Result<Receipt, Refused> {
+        Err(read_only())
+    }
+}
+
+/// Nothing can be done in an export.
+pub(super) fn read_only() -> Refused {
+    Refused::new(
+        Refused::READ_ONLY,
+        "nothing was sent, since an export only tells how things were\n\n\
+         help: name the folder of the store that the runs are in",
+    )
+}
+
+/// Waits for the fate of a write.
+fn wait<T: Send + 'static>(write: impl FnOnce(Ack<T>)) -> Result<T, StoreError> {
+    let (answer, answered) = channel();
+    write(Box::new(move |result| drop(answer.send(result))));
+    answered.recv().unwrap_or_else(|_| {
+        Err(StoreError::Unknown {
+            reason: "it did not answer".into(),
+        })
+    })
+}
+
+/// The key of a send, and when it was first used.
+fn key(tell: &Tell, now: Timestamp) -> Option<(String, Timestamp)> {
+    let key = tell.key.clone()?;
+    Some((key, tell.first.unwrap_or(now)))
+}
+
+impl From<StoreError> for Refused {
+    fn from(error: StoreError) -> Self {
+        Unavailable::from(error).into()
+    }
+}
+
+/// Which runs that are; the cursor is the id of the last run of its page.
+pub(super) fn query(list: ListRuns) -> Result<ListQuery, ReadError> {
+    Ok(ListQuery {
+        after: client::cursor(list.after)?,
+        namespace: list.namespace,
+        workflow: list.workflow,
+        status: list.status,
+        blocked: list.blocked,
+        prefix: list.prefix,
+        limit: client::page_limit(list.limit),
+    })
+}
+
+/// Of a page of runs what an answer has room for.
+pub(super) fn cut_runs(page: RunPage) -> RunPage {
+    let RunPage { runs, mut next } = page;
+    let all = runs.len();
+    let runs = within_room(runs, size);
+    if let Some(last) = runs.last().filter(|_| runs.len() < all) {
+        next = Some(last.run.id.to_string());
+    }
+    RunPage { runs, next }
+}
+
+/// Of a page of messages what an answer has room for: the first of them, or the last where it is read backwards.
+fn cut_messages(page: MessagePage, backwards: bool) -> MessagePage {
+    let MessagePage {
+        mut messages,
+        mut more,
+    } = page;
+    let all = messages.len();
+    if backwards {
+        messages.reverse();
+    }
+    let mut messages = within_room(messages, size);
+    if backwards {
+        messages.reverse();
+    }
+    more |= messages.len() < all;
+    MessagePage { messages, more }
+}
+
+fn filter(list: ListMessages) -> (RunKey, MessageFilter) {
+    let ListMessages {
+        run,
+        after,
+        before,
+        limit,
+        named,
+    } = list;
+    let filter = MessageFilter {
+        after,
+        before,
+        limit: client::page_limit(limit),
+        named,
+    };
+    (run, filter)
+}
+
+/// How a run stands.
+fn details(store: &dyn Store, run: RunKey, at: Timestamp) -> Result<RunDetails, ReadError> {
+    let Some(loaded) = store.load(&run)? else {
+        return Err(ReadError::NotFound { run });
+    };
+    let rows = loaded.queue.len();
+    let queue = within_room(loaded.queue, |row: &Queued| size(row));
+    let attempts = attempts(store.attempts(&run, loaded.head.generation)?);
+    let (receives, receives_others) = match declared(store, &loaded.head.workflow)? {
+        Some(workflow) => (workflow.receives, workflow.receives_others),
+        None => (Vec::new(), true),
+    };
+    let receives = receives.into_iter().map(Receives::from).collect();
+    Ok(RunDetails {
+        tasks: within_room(loaded.tasks, size),
+        more_queue: (rows - queue.len()) as u64,
+        queue,
+        attempts: within_room(attempts, size),
+        receives: within_room(receives, size),
+        receives_others,
+        info: RunInfo::new(run, loaded.head, loaded.blocked),
+        at,
+    })
+}
+
+/// How large a part of an answer is.
+fn size(part: &impl serde::Serialize) -> usize {
+    // What cannot be written as JSON fails where the answer is written.
+    serde_json::to_vec(part).map_or(0, |bytes| bytes.len())
+}
+
+/// The first of them, one at least, as far as there is room in an answer.
+fn within_room<T>(all: Vec<T>, size: impl Fn(&T) -> usize) -> Vec<T> {
+    let mut used = 0;
+    all.into_iter()
+        .take_while(|one| {
+            let room = used < ROOM;
+            used += size(one);
+            room
+        })
+        .collect()
+}
+
+/// By operation, in the order of their numbers.
+fn attempts(records: Vec<AttemptRecord>) -> Vec<Attempts> {
+    let mut found = std::collections::BTreeMap::new();
+    for last in records {
+        let count = match found.get(&last.operation) {
+            Some(Attempts { count, .. }) => count + 1,
+            None => 1,
+        };
+        found.insert(last.operation, Attempts { count, last });
+    }
+    found.into_values().collect()
+}
+
+/// A workflow, as the newest program tells that has it.
+fn declared(store: &dyn Store, workflow: &str) -> Result<Option<WorkflowManifest>, StoreError> {
+    let programs = store.programs()?.into_iter();
+    let mut manifests = programs.filter_map(|program| Manifest::from_value(&program.manifest));
+    Ok(manifests.find_map(|manifest| manifest.workflow(workflow).cloned()))
+}
+
+impl From<ReceiveManifest> for Receives {
+    fn from(one: ReceiveManifest) -> Self {
+        Self {
+            channel: one.channel,
+            name: one.name,
+            data: one.data,
+        }
+    }
+}
+
+/// Refuses what a run is known not to wait for, as a program would (M38).
+fn check_awaited(store: &dyn Store, tell: &Tell) -> Result<(), Refused> {
+    // What is the matter with the run the store says when it gets it.
+    let Some(head) = store.head(&tell.run)? else {
+        return Ok(());
+    };
+    let Some(workflow) = declared(store, &head.workflow)? else {
+        return Ok(());
+    };
+    let known = workflow.receives.iter();
+    let known = known.filter(|known| known.channel == tell.channel);
+    let declared: Vec<_> = known.map(|known| known.name.clone()).collect();
+    if workflow.receives_others || declared.contains(&tell.name) {
+        return Ok(());
+    }
+    let error = SendError::NoSuchMessage {
+        workflow: head.workflow,
+        channel: tell.channel,
+        closest: closest(&tell.name, declared.iter().map(String::as_str)),
+        name: tell.name.clone(),
+        declared,
+    };
+    Err(error.into())
+}
+
+/// Refuses a name that no message or signal can have.
+fn check_name(name: &str) -> Result<(), Refused> {
+    if is_channel_name(name) {
+        return Ok(());
+    }
+    let short: String = name.chars().take(60).collect();
+    let text = format!(
+        "nothing was sent, since \"{}\" is no name of a message or signal\n\n\
+         help: a name has 1 to {MAX_CHANNEL_NAME} characters of `A-Z a-z 0-9 . _ : -`",
+        short.escape_debug()
+    );
+    Err(Refused::new(Refused::INVALID_NAME, text))
+}
+
+/// A part of a history.
+fn part(store: &dyn Store, run: RunKey, from: u64) -> Result<HistoryPart, ReadError> {
+    let head = client::kept_head(store, &run)?;
+    let mut units = Vec::new();
+    if from <= head.sequence {
+        units = store.history(&run, head.generation, from, UNITS)?;
+        // What has come since is in the next part.
+        units.retain(|unit| unit.number <= head.sequence);
+        if units.is_empty() {
+            let (expected, found) = (from, None);
+            let gap = StoreError::Gap {
+                run,
+                expected,
+                found,
+            };
+            return Err(gap.into());
+        }
+    }
+    Ok(HistoryPart {
+        generation: head.generation,
+        events: head.sequence,
+        units: within_room(units, size),
+    })
+}
