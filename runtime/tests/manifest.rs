@@ -87,16 +87,16 @@ async fn publishes(cx: &Cx, orders: Vec<Order>) -> Result<(), Error> {
 async fn review(cx: &Cx, order: Order) -> Receipt;
 
 #[stub(name = "second look")]
-async fn look(cx: &Cx) -> bool;
+async fn peruse(cx: &Cx) -> bool;
 
 #[durable]
-async fn looked_at(cx: &Cx) -> Result<bool, StubError> {
-    look(cx).await
+async fn seen_again(cx: &Cx) -> Result<bool, StubError> {
+    peruse(cx).await
 }
 
 #[workflow]
 async fn offers(cx: &Cx, order: Order) -> Result<u64, Error> {
-    looked_at(cx).await?;
+    seen_again(cx).await?;
     Ok(review(cx, order).await?.number)
 }
 

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 
 use perennial::history::Unit;
-use perennial::{Namespace, RunKey, Timestamp};
+use perennial::{Namespace, RunId, RunKey, Timestamp};
 use perennial_runtime::Profile;
 use perennial_runtime::store::{
     Ack, AttemptRecord, Commit, Committed, Create, Created, Deliver, Delivered, DueTimer,
-    FinishedRun, Head, KeyRecord, ListQuery, Loaded, Migrate, Owner, Page, ProgramRecord, Progress,
-    Purge, Remains, Restore, Store, StoreError, StreamItem, ViewRecord,
+    FinishedRun, Head, KeyRecord, ListQuery, Loaded, Migrate, Offer, Owner, Page, ProgramRecord,
+    Progress, Purge, Remains, Restore, Store, StoreError, StreamItem, ViewRecord, Waiting,
 };
 
 // ANCHOR: store
@@ -113,6 +113,23 @@ impl<S: Store> Store for Queued<S> {
 
     fn record_program(&self, program: ProgramRecord, ack: Ack<()>) {
         self.write(ack, |store, ack| store.record_program(program, ack));
+    }
+
+    fn offer(&self, run: &RunKey, operation: u64) -> Result<Option<Offer>, StoreError> {
+        self.inner.offer(run, operation)
+    }
+
+    fn offers(&self, run: &RunKey, after: u64, limit: usize) -> Result<Vec<Offer>, StoreError> {
+        self.inner.offers(run, after, limit)
+    }
+
+    fn waiting(
+        &self,
+        namespace: &Namespace,
+        after: Option<(&RunId, u64)>,
+        limit: usize,
+    ) -> Result<Vec<Waiting>, StoreError> {
+        self.inner.waiting(namespace, after, limit)
     }
 
     fn programs(&self) -> Result<Vec<ProgramRecord>, StoreError> {

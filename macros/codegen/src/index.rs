@@ -389,7 +389,7 @@ pub(crate) fn imported_from(name: &Ident, is_sought: impl Fn(&str) -> bool) -> O
 }
 
 /// Those of the paths on the line of `place` that are surely stubs of this package.
-pub(crate) fn stubs<'a>(paths: &'a [syn::Path], place: Span) -> Vec<&'a syn::Path> {
+pub(crate) fn stubs(paths: &[syn::Path], place: Span) -> Vec<&syn::Path> {
     Index::with(place, |index| {
         let (names, file) = (index.names_around(place), index.path_of(place));
         let line = place.start().line;

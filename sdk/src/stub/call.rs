@@ -360,12 +360,14 @@ impl StubOperation {
             Some(Ok(input)) => self.handle.offer_stub(self.name, input, place),
             // The same input is too large in each replay, so this needs no event.
             Some(Err(EncodeError::TooLarge { size, .. })) => {
-                if self.handle.refuse_stub().is_some() {
-                    return Err(StubError::TooLarge {
+                return match self.handle.refuse_stub() {
+                    Some(()) => Err(StubError::TooLarge {
                         size: size as u64,
                         limit: MAX_VALUE_BYTES as u64,
-                    });
-                }
+                    }),
+                    // An error has stopped the machine.
+                    None => Ok(()),
+                };
             }
             Some(Err(error)) => {
                 let what = format!("the input of `{}`", self.name);
