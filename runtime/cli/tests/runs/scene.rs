@@ -258,6 +258,7 @@ fn order(store: &dyn Store) {
 
 pub(crate) fn deliver(store: &dyn Store, run: &str, observation: Observation, seconds: u64) {
     let deliver = Deliver {
+        stub: None,
         run: key(run),
         observation,
         at: at(seconds),
