@@ -9,6 +9,7 @@ pub mod changing;
 pub mod determinism;
 pub mod errors;
 pub mod lock;
+pub mod mailbox;
 pub mod messages;
 pub mod migration;
 pub mod outbox;
