@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use perennial::Timestamp;
 use perennial::history::{
     ActivityFailure, Channel, Decision, Migrated, Observation, RecordSource, SlotResult, Told, Unit,
 };
+use perennial::{RunId, Timestamp};
 use perennial_runtime::control::{Attempts, RunDetails};
 use perennial_runtime::store::{AttemptOutcome, Task};
 use serde::Serialize;
@@ -43,6 +43,11 @@ pub(super) enum Open {
         channel: Channel,
         name: String,
     },
+    /// A call of a stub, which somebody else answers.
+    Stub {
+        name: String,
+        reference: String,
+    },
     /// What it sends to another run: it waits for that in the very next moment alone.
     Send {
         channel: Channel,
@@ -57,6 +62,9 @@ impl Open {
             Self::Activity { name } => format!("activity {}", short(name, 80)),
             Self::Timer { deadline } => format!("sleep until {}", time(*deadline)),
             Self::Receive { channel, name } => named(*channel, name),
+            Self::Stub { name, reference } => {
+                format!("stub {} ({reference})", short(name, 80))
+            }
             Self::Send { channel, name } => format!("{} to be sent", named(*channel, name)),
         }
     }
@@ -91,6 +99,7 @@ struct Maker<'a> {
     arrived: BTreeMap<(Channel, u64), Arrived>,
     attempts: BTreeMap<u64, &'a Attempts>,
     last: Timestamp,
+    run: &'a RunId,
 }
 
 /// The timeline of a run.
@@ -105,6 +114,7 @@ pub(super) fn timeline(units: &[Unit], details: &RunDetails) -> Timeline {
         arrived: BTreeMap::new(),
         attempts,
         last: details.info.created,
+        run: &details.info.run.id,
     };
     for unit in units {
         maker.observe(unit.at, &unit.observation);
@@ -169,6 +179,16 @@ impl Maker<'_> {
                 let said = self.failed(*operation, failure);
                 self.end(*operation, |began| {
                     format!("{said}, {}", long(at.since(began.began)))
+                });
+            }
+            Observation::StubFulfilled {
+                operation,
+                value: of,
+                ..
+            } => {
+                let of = value(of);
+                self.end(*operation, |began| {
+                    format!("{of}, after {}", long(at.since(began.began)))
                 });
             }
             Observation::SlotFilled { operation, result } => self.filled(*operation, result),
@@ -284,6 +304,38 @@ impl Maker<'_> {
                 };
                 self.begin(at, *operation, what, "waits for".to_owned(), said);
             }
+            Decision::StubOffered {
+                operation,
+                name,
+                input,
+                ..
+            } => {
+                let reference = format!("{}~{operation}", self.run);
+                let said = format!("{reference}  {}", value(input));
+                let what = Open::Stub {
+                    name: name.to_string(),
+                    reference,
+                };
+                let shown = format!("stub {}", short(name, 80));
+                self.begin(at, *operation, what, shown, said);
+            }
+            Decision::StubInvalid { operation, problem } => {
+                let said = format!("~{operation}: {}", short(problem, 200));
+                self.put(at, "not of its type", said);
+            }
+            Decision::Emitted {
+                stream,
+                number,
+                value: of,
+                ..
+            } => {
+                let said = format!("{} #{number}  {}", short(stream, 80), value(of));
+                self.put(at, "gives out", said);
+            }
+            Decision::SetClosed { name, open, .. } => {
+                let said = format!("{}, with {} open", short(name, 80), open.len());
+                self.put(at, "set closed", said);
+            }
             Decision::SendRequested {
                 operation,
                 run,
@@ -322,6 +374,7 @@ impl Maker<'_> {
                     Open::Timer { deadline } => {
                         format!("stopped, {} early", long(deadline.since(at)))
                     }
+                    Open::Stub { reference, .. } => format!("{reference}, no longer"),
                     Open::Receive { channel, name } | Open::Send { channel, name } => {
                         format!("{}, no longer", named(*channel, name))
                     }
@@ -378,7 +431,13 @@ impl Maker<'_> {
                 (Open::Activity { .. }, None) => {
                     "has ended, and the run was not told yet".to_owned()
                 }
-                (Open::Timer { .. } | Open::Receive { .. } | Open::Send { .. }, _) => continue,
+                (
+                    Open::Timer { .. }
+                    | Open::Receive { .. }
+                    | Open::Stub { .. }
+                    | Open::Send { .. },
+                    _,
+                ) => continue,
             };
             self.lines[operation.line].said = said;
         }

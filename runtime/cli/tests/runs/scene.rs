@@ -10,7 +10,8 @@ use perennial::value::Value;
 use perennial::{ActivityOptions, Class, RunKey, SendFailure, Timestamp};
 use perennial_runtime::store::{
     Ack, AttemptOutcome, AttemptRecord, Awaited, BlockedChange, BlockedRecord, Changes, Commit,
-    Create, Deliver, ProgramRecord, Status, Store, StoreError, Task, TaskChange, TimerChange,
+    Create, Deliver, OfferChange, ProgramRecord, Status, Store, StoreError, Task, TaskChange,
+    TimerChange,
 };
 
 /// What nobody may get to see as it is.
@@ -344,7 +345,21 @@ pub(crate) fn play(store: &dyn Store) {
         .and(
             2,
             filled(2, SlotResult::NotSent(missing)),
-            vec![receive(3, Channel::Message, "payment")],
+            vec![
+                receive(3, Channel::Message, "payment"),
+                Decision::StubOffered {
+                    operation: 4,
+                    name: "review".into(),
+                    input: json("\"a lamp\""),
+                    site: None,
+                },
+                Decision::Emitted {
+                    stream: "output".into(),
+                    number: 1,
+                    value: json("{\"page\":1}"),
+                    site: None,
+                },
+            ],
         );
     commit(
         store,
@@ -352,8 +367,14 @@ pub(crate) fn play(store: &dyn Store) {
         Changes {
             units: units.0,
             awaited: Some(Awaited::of([(Channel::Message, "payment")])),
+            offers: vec![OfferChange::Open {
+                operation: 4,
+                unit: 5,
+                name: "review".into(),
+                at: at(2),
+            }],
             stamp: at(2),
-            next_operation: Some(4),
+            next_operation: Some(5),
             ..Changes::default()
         },
     );
