@@ -315,6 +315,10 @@ fn left(loaded: &Loaded, at: Timestamp) -> Changes {
         ..Changes::default()
     };
     for row in &loaded.queue {
+        // It stays with the run, unread (M42).
+        if matches!(row.observation, Observation::MessageArrived(_)) {
+            continue;
+        }
         changes.taken.push(row.arrival);
         let (operation, result) = match &row.observation {
             Observation::ActivityCompleted { operation, result } => (*operation, Some(result)),

@@ -6,4 +6,5 @@ mod refused;
 mod shop;
 #[path = "../support/mod.rs"]
 mod support;
+mod unread;
 mod unsure;
