@@ -59,7 +59,6 @@ impl SledStore {
     }
 
     fn verify_run(&self, run: &RunKey, report: &mut Report) -> Result<(), StoreError> {
-        const PAGE: usize = 1_000;
         report.runs += 1;
         let head = match self.load(run) {
             Ok(Some(loaded)) => loaded.head,
@@ -116,23 +115,14 @@ impl SledStore {
         head: &Head,
         report: &mut Report,
     ) -> Result<(), StoreError> {
-        const PAGE: usize = 1_000;
-        let (mut found, mut after) = (0, 0);
-        loop {
-            match self.keys(run, after, PAGE) {
-                Ok(page) => {
-                    found += page.len() as u64;
-                    let Some(last) = page.last() else { break };
-                    after = last.arrival;
-                }
-                Err(error @ (StoreError::Closed { .. } | StoreError::Io { .. })) => {
-                    return Err(error);
-                }
-                Err(error) => {
-                    report.note(error);
-                    return Ok(());
-                }
-            }
+        let mut found = 0;
+        let page = |after| self.keys(run, after, PAGE);
+        let is_read = each(report, page, |key| {
+            found += 1;
+            key.arrival
+        })?;
+        if !is_read {
+            return Ok(());
         }
         report.keys += found;
         // Where it was told something meanwhile, it cannot be told.
@@ -157,26 +147,15 @@ impl SledStore {
         head: &Head,
         report: &mut Report,
     ) -> Result<(), StoreError> {
-        const PAGE: usize = 1_000;
+        let mut items = 0;
         for stream in &head.streams {
-            let mut after = 0;
-            loop {
-                match self.stream(run, &stream.name, after, PAGE) {
-                    Ok(page) => {
-                        report.items += page.len() as u64;
-                        let Some(last) = page.last() else { break };
-                        after = last.number;
-                    }
-                    Err(error @ (StoreError::Closed { .. } | StoreError::Io { .. })) => {
-                        return Err(error);
-                    }
-                    Err(error) => {
-                        report.note(error);
-                        break;
-                    }
-                }
-            }
+            let page = |after| self.stream(run, &stream.name, after, PAGE);
+            each(report, page, |item| {
+                items += 1;
+                item.number
+            })?;
         }
+        report.items += items;
         Ok(())
     }
 
@@ -187,24 +166,15 @@ impl SledStore {
         head: &Head,
         report: &mut Report,
     ) -> Result<(), StoreError> {
-        const PAGE: usize = 1_000;
-        let (mut found, mut open, mut after) = (0, 0, 0);
-        loop {
-            match self.offers(run, after, PAGE) {
-                Ok(page) => {
-                    found += page.len() as u64;
-                    open += page.iter().filter(|offer| offer.is_open()).count() as u64;
-                    let Some(last) = page.last() else { break };
-                    after = last.operation;
-                }
-                Err(error @ (StoreError::Closed { .. } | StoreError::Io { .. })) => {
-                    return Err(error);
-                }
-                Err(error) => {
-                    report.note(error);
-                    return Ok(());
-                }
-            }
+        let (mut found, mut open) = (0, 0);
+        let page = |after| self.offers(run, after, PAGE);
+        let is_read = each(report, page, |offer| {
+            found += 1;
+            open += u64::from(offer.is_open());
+            offer.operation
+        })?;
+        if !is_read {
+            return Ok(());
         }
         report.offers += found;
         // Where something came of one meanwhile, it cannot be told.
@@ -218,6 +188,30 @@ impl SledStore {
             report.note(damaged(place, RecordError::Damaged { problem }));
         }
         Ok(())
+    }
+}
+
+/// So many are read at a time.
+const PAGE: usize = 1_000;
+
+/// Reads all of something, page by page: `look` sees each one and gives back after which number the next page begins.
+/// What is damaged stands in the report; says whether nothing was.
+fn each<T>(
+    report: &mut Report,
+    page: impl Fn(u64) -> Result<Vec<T>, StoreError>,
+    mut look: impl FnMut(&T) -> u64,
+) -> Result<bool, StoreError> {
+    let mut after = 0;
+    loop {
+        match page(after) {
+            Ok(page) if page.is_empty() => return Ok(true),
+            Ok(page) => page.iter().for_each(|one| after = look(one)),
+            Err(error @ (StoreError::Closed { .. } | StoreError::Io { .. })) => return Err(error),
+            Err(error) => {
+                report.note(error);
+                return Ok(false);
+            }
+        }
     }
 }
 
