@@ -3,10 +3,8 @@
 
 mod support;
 
-use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use perennial::RunKey;
 use perennial::prelude::*;
@@ -14,6 +12,7 @@ use perennial_runtime::store::{Loaded, Store};
 use perennial_runtime::{Builder, RunError, Runtime};
 use support::clock::{START, Set};
 use support::held::{HeldStore, Shared};
+use support::waiting::soon;
 use tokio::sync::Semaphore;
 
 /// In seconds.
@@ -125,12 +124,6 @@ async fn until(condition: impl Fn() -> bool) {
     while !condition() {
         tokio::task::yield_now().await;
     }
-}
-
-async fn soon<T>(what: impl Future<Output = T>) -> T {
-    tokio::time::timeout(Duration::from_secs(60), what)
-        .await
-        .expect("an answer")
 }
 
 #[tokio::test]

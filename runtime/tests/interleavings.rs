@@ -15,6 +15,7 @@ use perennial::prelude::*;
 use perennial_runtime::store::{AttemptOutcome, Fence, Loaded, Refusal, Store, StoreError};
 use perennial_runtime::{Builder, Clock, RunError, Runtime, StartError, SystemClock, Unavailable};
 use support::held::{HeldStore, Shared};
+use support::waiting::soon;
 use tokio::sync::Semaphore;
 
 /// How the test steers the activities.
@@ -53,13 +54,6 @@ async fn until(condition: impl Fn() -> bool) {
     while !condition() {
         tokio::task::yield_now().await;
     }
-}
-
-/// What would never come otherwise.
-async fn soon<T>(what: impl Future<Output = T>) -> T {
-    tokio::time::timeout(Duration::from_secs(30), what)
-        .await
-        .expect("an answer")
 }
 
 #[activity(idempotent)]

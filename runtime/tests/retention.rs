@@ -3,7 +3,6 @@
 
 mod support;
 
-use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,6 +15,7 @@ use perennial_runtime::{
 use support::clock::{START, Set};
 use support::each_store;
 use support::held::{HeldStore, Shared};
+use support::waiting::soon;
 use tokio::sync::Semaphore;
 
 /// In seconds.
@@ -78,12 +78,6 @@ fn closed() -> Arc<Gate> {
 fn program(store: &Arc<HeldStore>, clock: &Set) -> Builder {
     let runtime = Runtime::builder(Shared(Arc::clone(store))).clock(clock.clone());
     builder(runtime, &closed())
-}
-
-async fn soon<T>(what: impl Future<Output = T>) -> T {
-    tokio::time::timeout(Duration::from_secs(60), what)
-        .await
-        .expect("an answer")
 }
 
 async fn status(client: &Client, id: &str) -> Result<RunInfo, ReadError> {

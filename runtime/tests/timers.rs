@@ -3,7 +3,6 @@
 
 mod support;
 
-use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -13,6 +12,7 @@ use perennial::prelude::*;
 use perennial_runtime::store::Store;
 use perennial_runtime::{Builder, RunHandle, Runtime};
 use support::clock::{START, Set};
+use support::waiting::soon;
 use support::{Place, each_place, each_store};
 
 /// In seconds: a setting that is another one after a restart.
@@ -69,12 +69,6 @@ fn program(store: Arc<dyn Store>) -> Builder {
         .workflow(three)
         .workflow(naps)
         .artifact("test")
-}
-
-async fn soon<T>(what: impl Future<Output = T>) -> T {
-    tokio::time::timeout(Duration::from_secs(120), what)
-        .await
-        .expect("an answer")
 }
 
 fn at(milliseconds: u64) -> Timestamp {

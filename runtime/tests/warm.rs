@@ -1,15 +1,16 @@
 //! What runs hold in memory while nothing happens to them, and what becomes of them when that is too much.
 #![allow(clippy::unwrap_used)]
 
+mod support;
+
 use std::alloc::System;
-use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
 
 use perennial::prelude::*;
 use perennial_runtime::store::MemoryStore;
 use perennial_runtime::{Client, Runtime};
+use support::waiting::soon;
 use tokio::sync::{Mutex, Semaphore};
 
 #[global_allocator]
@@ -40,13 +41,6 @@ impl World {
     async fn begun(&self) {
         soon(self.began.acquire()).await.unwrap().forget();
     }
-}
-
-/// What would never come otherwise.
-async fn soon<T>(what: impl Future<Output = T>) -> T {
-    tokio::time::timeout(Duration::from_secs(30), what)
-        .await
-        .expect("an answer")
 }
 
 #[activity(idempotent)]

@@ -1,18 +1,17 @@
 //! The program that is told things, and what the tests see of it.
 
 use std::collections::HashMap;
-use std::future::Future;
 use std::sync::{Arc, LazyLock, Mutex};
-use std::time::Duration;
 
 use perennial::RunKey;
 use perennial::prelude::*;
 use perennial_runtime::store::Store;
 use perennial_runtime::{Builder, MessageInfo, MessageState, RunHandle, Runtime};
-use tokio::sync::Semaphore;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
+
+pub(crate) use crate::support::waiting::{Gate, soon, until};
 
 pub(crate) const A: Message<u64> = Message::new("a");
 pub(crate) const B: Message<u64> = Message::new("b");
@@ -23,57 +22,36 @@ pub(crate) const BELL: Signal<u64> = Signal::new("bell");
 
 /// How the test steers the activities.
 pub(crate) struct World {
-    gate: Semaphore,
-    began: Semaphore,
+    gate: Arc<Gate>,
 }
 
 impl World {
     pub(crate) fn new() -> Arc<Self> {
         let _ = &*SEEN;
-        Arc::new(Self {
-            gate: Semaphore::new(0),
-            began: Semaphore::new(0),
-        })
+        Arc::new(Self { gate: Gate::new() })
     }
 
     /// So many executions of `gated` may end.
     pub(crate) fn open(&self, executions: usize) {
-        self.gate.add_permits(executions);
+        self.gate.open(executions);
     }
 
     /// Until an execution of `gated` has begun.
     pub(crate) async fn begun(&self) {
-        soon(self.began.acquire()).await.unwrap().forget();
+        self.gate.begun().await;
     }
-}
-
-/// What would never come otherwise.
-pub(crate) async fn soon<T>(what: impl Future<Output = T>) -> T {
-    tokio::time::timeout(Duration::from_secs(30), what)
-        .await
-        .expect("an answer")
-}
-
-pub(crate) async fn until(mut condition: impl AsyncFnMut() -> bool) {
-    let all = async {
-        while !condition().await {
-            tokio::task::yield_now().await;
-        }
-    };
-    soon(all).await;
 }
 
 #[activity(idempotent)]
 pub(crate) async fn gated(acx: &ActivityCx) -> Result<(), Failure> {
     let world = acx.state::<Arc<World>>();
-    world.began.add_permits(1);
-    world.gate.acquire().await?.forget();
+    world.gate.pass().await;
     Ok(())
 }
 
 #[activity(idempotent, retry(initial = "5h", cap = "5h"))]
 async fn fails(acx: &ActivityCx) -> Result<(), Failure> {
-    acx.state::<Arc<World>>().began.add_permits(1);
+    acx.state::<Arc<World>>().gate.begin();
     Err(Failure::transient("not yet"))
 }
 

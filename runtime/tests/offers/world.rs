@@ -1,61 +1,18 @@
 //! The program that asks for things, and what the tests see of it.
 
-use std::future::Future;
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
 
 use perennial::OperationId;
 use perennial::prelude::*;
 use perennial_runtime::store::Store;
 use perennial_runtime::{Builder, Client, OfferInfo, OfferStatus, Runtime};
-use tokio::sync::Semaphore;
 
-/// How the test steers the activity.
-pub(crate) struct World {
-    gate: Semaphore,
-    began: Semaphore,
-}
-
-impl World {
-    pub(crate) fn new() -> Arc<Self> {
-        Arc::new(Self {
-            gate: Semaphore::new(0),
-            began: Semaphore::new(0),
-        })
-    }
-
-    /// So many executions of `gated` may end.
-    pub(crate) fn open(&self, executions: usize) {
-        self.gate.add_permits(executions);
-    }
-
-    /// Until an execution of `gated` has begun.
-    pub(crate) async fn begun(&self) {
-        soon(self.began.acquire()).await.unwrap().forget();
-    }
-}
-
-/// What would never come otherwise.
-pub(crate) async fn soon<T>(what: impl Future<Output = T>) -> T {
-    tokio::time::timeout(Duration::from_secs(30), what)
-        .await
-        .expect("an answer")
-}
-
-pub(crate) async fn until(mut condition: impl AsyncFnMut() -> bool) {
-    let all = async {
-        while !condition().await {
-            tokio::task::yield_now().await;
-        }
-    };
-    soon(all).await;
-}
+pub(crate) use crate::support::waiting::{Gate as World, soon, until};
 
 #[activity(idempotent)]
 async fn gated(acx: &ActivityCx) -> Result<(), Failure> {
     let world = acx.state::<Arc<World>>();
-    world.began.add_permits(1);
-    world.gate.acquire().await?.forget();
+    world.pass().await;
     Ok(())
 }
 

@@ -1,24 +1,17 @@
 //! The program that gives things out, and what the tests see of it.
 
-use std::future::Future;
 use std::sync::Arc;
-use std::time::Duration;
 
 use perennial::RunKey;
 use perennial::prelude::*;
 use perennial_runtime::store::Store;
 use perennial_runtime::{Builder, Items, RunHandle, Runtime};
 
+pub(crate) use crate::support::waiting::soon;
+
 pub(crate) const GO: Message<u64> = Message::new("go");
 pub(crate) const OUTPUT: Stream<u64> = Stream::new("output");
 pub(crate) const NOTES: Stream<String> = Stream::new("notes");
-
-/// What would never come otherwise.
-pub(crate) async fn soon<T>(what: impl Future<Output = T>) -> T {
-    tokio::time::timeout(Duration::from_secs(30), what)
-        .await
-        .expect("an answer")
-}
 
 /// Gives out what it is sent, so many times, and a note about each even one.
 #[workflow]

@@ -7,6 +7,7 @@ pub mod held;
 pub mod mount;
 pub mod process;
 pub mod seeded;
+pub mod waiting;
 
 use std::sync::Arc;
 
