@@ -1,5 +1,6 @@
 //! Starting runs and asking about them.
 
+mod answers;
 mod count;
 mod export;
 mod fulfil;
@@ -8,6 +9,7 @@ mod list;
 mod messages;
 mod migrate;
 mod offers;
+mod publications;
 mod purge;
 mod request;
 mod run;
@@ -24,8 +26,7 @@ use std::sync::Arc;
 use perennial::history::History;
 use perennial::value::Value;
 use perennial::{
-    Data, InvalidId, Message, Namespace, OperationId, RunId, RunKey, Signal, Stream, Stub, StubFn,
-    Timestamp, View, Workflow, WorkflowFn,
+    Data, InvalidId, Message, Namespace, RunId, RunKey, Signal, Timestamp, Workflow, WorkflowFn,
 };
 use serde::{Deserialize, Serialize};
 
@@ -55,7 +56,6 @@ use crate::engine::{Reuse, Shared};
 use crate::error::{PurgeError, ReadError, StartError, Unavailable, UnblockError};
 use crate::store::{
     AttemptRecord, BlockedRecord, Head, Loaded, ProgramRecord, Purged, Status, Store, StoreError,
-    StreamRange, ViewRecord,
 };
 
 /// Starts runs and asks about them.
@@ -277,209 +277,6 @@ impl Client {
     pub fn list_messages(&self, run: &RunId) -> ListMessages {
         let run = RunKey::new(self.namespace.clone(), run.clone());
         ListMessages::new(Arc::clone(&self.shared), run)
-    }
-
-    /// What a run gives out in a stream, from the first item that is kept or [after](Items::after) a number: those
-    /// that there are, and then each new one, until the run has ended (S28).
-    pub fn stream<T: Data>(&self, run: &RunId, stream: Stream<T>) -> Items<T> {
-        let run = RunKey::new(self.namespace.clone(), run.clone());
-        Items::new(Arc::clone(&self.shared), run, stream)
-    }
-
-    /// As [`stream`](Self::stream), by name and with items as JSON, for who has no types: a command line, another
-    /// language.
-    pub fn stream_json(&self, run: &RunId, stream: &str) -> Items<Value> {
-        let run = RunKey::new(self.namespace.clone(), run.clone());
-        Items::json(Arc::clone(&self.shared), run, stream)
-    }
-
-    /// The streams in which a run has given out items, in the order in which it began them, each with its first and
-    /// last number.
-    ///
-    /// # Errors
-    ///
-    /// [`ReadError`].
-    pub async fn streams(&self, run: &RunId) -> Result<Vec<StreamRange>, ReadError> {
-        let run = RunKey::new(self.namespace.clone(), run.clone());
-        stream::streams(&self.shared, run).await
-    }
-
-    /// What a view of a run shows; `None` where the run has not set it. It does not touch the run, which may be in
-    /// memory, not in memory, blocked or over, and nothing can be done to the run by it (S28, O20).
-    ///
-    /// ```no_run
-    /// # use perennial::prelude::*;
-    /// # use perennial_runtime::{Client, ViewError};
-    /// const STATUS: View<String> = View::new("status");
-    ///
-    /// # async fn show(client: &Client, run: &RunId) -> Result<(), ViewError> {
-    /// if let Some(status) = client.view(run, STATUS).await? {
-    ///     println!("{} (as of {})", status.value, status.at);
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`ViewError`].
-    pub fn view<T: Data>(
-        &self,
-        run: &RunId,
-        view: View<T>,
-    ) -> impl Future<Output = Result<Option<Viewed<T>>, ViewError>> + Send + use<T> {
-        let run = RunKey::new(self.namespace.clone(), run.clone());
-        view::view(
-            Arc::clone(&self.shared),
-            run,
-            view.name().to_owned(),
-            T::from_value,
-        )
-    }
-
-    /// As [`view`](Self::view), by name and with the value as JSON, for who has no types: a command line, another
-    /// language.
-    ///
-    /// # Errors
-    ///
-    /// [`ViewError::Read`].
-    pub async fn view_json(
-        &self,
-        run: &RunId,
-        view: &str,
-    ) -> Result<Option<Viewed<Value>>, ViewError> {
-        let run = RunKey::new(self.namespace.clone(), run.clone());
-        view::json(Arc::clone(&self.shared), run, view.to_owned()).await
-    }
-
-    /// All views of a run, in the order in which they were first set.
-    ///
-    /// # Errors
-    ///
-    /// [`ReadError`].
-    pub async fn views(&self, run: &RunId) -> Result<Vec<ViewRecord>, ReadError> {
-        let run = RunKey::new(self.namespace.clone(), run.clone());
-        view::views(&self.shared, run).await
-    }
-
-    /// Follows a view of a run: what it shows, and then what it shows whenever that has changed and is durable, until
-    /// the run has ended.
-    pub fn watch<T: Data>(&self, run: &RunId, view: View<T>) -> Watch<T> {
-        let run = RunKey::new(self.namespace.clone(), run.clone());
-        Watch::new(Arc::clone(&self.shared), run, view)
-    }
-
-    /// Completes an operation that a run has offered: a call of `stub`, known by its reference `<run>~<number>`, which
-    /// the workflow has handed on or [`waiting`](Self::waiting) shows. Answered when the run has the value durably;
-    /// from then on it is not lost, and no other value is taken in its place (B4). The run is told of it in the order in
-    /// which things reach it: what came before may have it go another way, and drop the call, first.
-    ///
-    /// The same value can be given again, as often as one likes and whatever has become of the run: it is the same
-    /// completion (B3, B7).
-    ///
-    /// ```no_run
-    /// # use perennial::prelude::*;
-    /// # use perennial_runtime::{Client, FulfilError};
-    /// /// A person looks at an order.
-    /// #[stub]
-    /// async fn review(cx: &Cx, order: String) -> bool;
-    ///
-    /// # async fn approve(client: &Client) -> Result<(), FulfilError> {
-    /// client.fulfil("order-42~7", review, &true).await?;
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`FulfilError`].
-    pub fn fulfil<M, F: StubFn<M>>(
-        &self,
-        reference: impl TryInto<OperationId, Error: Into<InvalidId>>,
-        stub: F,
-        value: &<F::S as Stub>::Output,
-    ) -> Fulfil {
-        let _ = stub;
-        let (shared, namespace) = (Arc::clone(&self.shared), self.namespace.clone());
-        let reference = reference.try_into().map_err(Into::into);
-        Fulfil::typed(shared, namespace, reference, F::S::NAME, value.to_value())
-    }
-
-    /// As [`fulfil`](Self::fulfil), of the stub called `name` with a JSON value, for who has no types: a command line,
-    /// a web hook, another language. Where the program knows the stub, since a workflow of it calls it or it is
-    /// [registered](crate::Builder::stub), a value that is not of its type is refused, and the operation stays open.
-    ///
-    /// # Errors
-    ///
-    /// [`FulfilError`].
-    pub fn fulfil_json(
-        &self,
-        reference: impl TryInto<OperationId, Error: Into<InvalidId>>,
-        name: &str,
-        value: Value,
-    ) -> Fulfil {
-        let (shared, namespace) = (Arc::clone(&self.shared), self.namespace.clone());
-        let reference = reference.try_into().map_err(Into::into);
-        Fulfil::json(shared, namespace, reference, name, value)
-    }
-
-    /// Completes an operation as [`fulfil`](Self::fulfil) does, and waits for the run's reply (B20): what it says with
-    /// its next call of the same stub, which waits for the next request in turn. So a stub is the protocol of a
-    /// conversation: its result is what is asked, and its input what is replied.
-    ///
-    /// The reply is durable, and belongs to the operation: the same request made again, after a time limit or by another
-    /// process, is not given to the run a second time, and has the same reply.
-    ///
-    /// ```no_run
-    /// # use std::time::Duration;
-    /// # use perennial::prelude::*;
-    /// # use perennial_runtime::{Client, RequestError};
-    /// /// The run says something, and hears what somebody says to that.
-    /// #[stub]
-    /// async fn turn(cx: &Cx, said: String) -> String;
-    ///
-    /// #[workflow]
-    /// async fn echo(cx: &Cx) -> Result<(), Error> {
-    ///     let mut heard = turn(cx, "hello".to_owned()).await?;
-    ///     while heard != "bye" {
-    ///         heard = turn(cx, heard.to_uppercase()).await?;
-    ///     }
-    ///     Ok(())
-    /// }
-    ///
-    /// # async fn talk(client: &Client) -> Result<(), RequestError> {
-    /// let request = client.request("talk-1~1", turn, &"how are you".to_owned());
-    /// let reply = request.timeout(Duration::from_secs(5)).await?;
-    /// assert_eq!(reply.value, "HOW ARE YOU");
-    /// client.request(&reply.reference, turn, &"well".to_owned()).await?;
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`RequestError`]: the run was not given the request; or it was, and has not replied in time, has ended first, or
-    /// is blocked.
-    pub fn request<M, F: StubFn<M>>(
-        &self,
-        reference: impl TryInto<OperationId, Error: Into<InvalidId>>,
-        stub: F,
-        value: &<F::S as Stub>::Output,
-    ) -> Request<F::S> {
-        Request::new(self.fulfil(reference, stub, value))
-    }
-
-    /// Lists the calls of stubs that a run has made, page by page: those that it waits for, and what has become of the
-    /// others.
-    pub fn offers(&self, run: &RunId) -> ListOffers {
-        let run = RunKey::new(self.namespace.clone(), run.clone());
-        ListOffers::new(Arc::clone(&self.shared), run)
-    }
-
-    /// Lists what the runs of the namespace wait for from outside, page by page, in the order of their ids: each call of
-    /// a stub that nobody has completed, with its age and its deadline.
-    pub fn waiting(&self) -> ListWaiting {
-        ListWaiting::new(Arc::clone(&self.shared), self.namespace.clone())
     }
 
     /// Lists runs, page by page, in the order of their ids.
