@@ -28,6 +28,7 @@ pub mod keys;
 pub mod list;
 pub mod migrate;
 pub mod offers;
+pub mod offers_kept;
 pub mod profile;
 pub mod programs;
 mod proofs;
@@ -133,8 +134,8 @@ macro_rules! store_conformance {
                 b07_a_stale_offer_is_known_by_its_value, b11_s11_the_end_closes_what_is_open,
                 b11_whatever_ends_a_run_closes_its_offers, an_offer_that_is_dropped_is_closed,
                 after_its_deadline_an_offer_takes_nothing,
-                b12_b13_only_an_offer_of_that_stub_and_run_is_fulfilled, s16_a_blocked_run_is_given_values,
-                open_offers_of_all_runs_come_in_pages, offers_of_a_run_come_in_pages,
+                b12_b13_only_an_offer_of_that_stub_and_run_is_fulfilled, s16_a_blocked_run_is_given_values;
+            offers_kept: open_offers_of_all_runs_come_in_pages, offers_of_a_run_come_in_pages,
                 offers_are_kept_with_their_generation, offers_are_purged_in_slices,
                 a_restored_run_has_its_offers, what_is_offered_has_bounds;
             tasks: a_task_is_put_changed_and_removed, the_last_change_of_a_task_counts,
