@@ -1,6 +1,9 @@
 //! The contents of the records beside the history, each with the schema version of its kind. Field numbers
 //! are for ever.
 
+mod offer;
+mod published;
+
 use std::time::Duration;
 
 use perennial::history::{Unit, decode_unit};
@@ -11,8 +14,12 @@ use perennial::{ActivityOptions, Class, Retry, Timestamp};
 use super::value::content;
 use crate::store::restore::{RestoredOffers, Restoring};
 use crate::store::{
-    AttemptOutcome, AttemptRecord, BlockedRecord, KeyRecord, Offer, OfferState, Owner,
-    ProgramRecord, Queued, StreamRange, Task, ViewRecord,
+    AttemptOutcome, AttemptRecord, BlockedRecord, KeyRecord, Owner, ProgramRecord, Queued, Task,
+};
+
+pub(super) use offer::{offer_content, read_offer};
+pub(super) use published::{
+    item_content, read_item, read_stream, read_view, view_content, write_stream,
 };
 
 pub(super) const TASK_VERSION: u8 = 1;
@@ -337,177 +344,6 @@ fn read_digest(content: Content<'_>, field: &'static str) -> Read<[u8; 32]> {
     bytes.map_err(|_| RecordError::Malformed { field })
 }
 
-/// Of what the index has of a unit's items: generation and number of the unit.
-pub(super) fn item_content(generation: u64, unit: u64) -> Vec<u8> {
-    content(|f| {
-        f.number(1, generation);
-        f.number(2, unit);
-    })
-}
-
-pub(super) fn read_item(bytes: &[u8]) -> Read<(u64, u64)> {
-    let mut fields = Fields::new(bytes);
-    let (mut generation, mut unit) = (None, None);
-    while let Some((field, content)) = fields.next_field()? {
-        match field {
-            1 => generation = Some(content.number("generation")?),
-            2 => unit = Some(content.number("unit")?),
-            _ => {}
-        }
-    }
-    Ok((missing("generation", generation)?, missing("unit", unit)?))
-}
-
-/// How far a stream is, in a head or in what was restored so far.
-pub(super) fn write_stream(f: &mut FieldWriter<'_>, field: u32, stream: &StreamRange) {
-    f.nested(field, |f| {
-        f.text(1, &stream.name);
-        f.number(2, stream.first);
-        f.number(3, stream.last);
-    });
-}
-
-pub(super) fn read_stream(content: Content<'_>) -> Read<StreamRange> {
-    let mut fields = content.fields("stream")?;
-    let (mut name, mut first, mut last) = (None, None, None);
-    while let Some((field, content)) = fields.next_field()? {
-        match field {
-            1 => name = Some(content.text("stream")?.to_owned()),
-            2 => first = Some(content.number("first")?),
-            3 => last = Some(content.number("last")?),
-            _ => {}
-        }
-    }
-    Ok(StreamRange {
-        name: missing("stream", name)?,
-        first: missing("first", first)?,
-        last: missing("last", last)?,
-    })
-}
-
-pub(super) fn view_content(record: &ViewRecord) -> Vec<u8> {
-    content(|f| {
-        f.text(1, &record.name);
-        f.text(2, record.value.as_json());
-        f.text(3, &record.data);
-        f.text(4, &record.artifact);
-        f.number(5, record.at.as_millis());
-        f.number(6, record.event);
-    })
-}
-
-pub(super) fn read_view(bytes: &[u8]) -> Read<ViewRecord> {
-    let mut fields = Fields::new(bytes);
-    let (mut name, mut value, mut data) = (None, None, None);
-    let (mut artifact, mut at, mut event) = (None, None, None);
-    while let Some((field, content)) = fields.next_field()? {
-        match field {
-            1 => name = Some(content.text("name")?.to_owned()),
-            2 => value = Some(read_value(content, "value")?),
-            3 => data = Some(content.text("type")?.to_owned()),
-            4 => artifact = Some(content.text("artifact")?.to_owned()),
-            5 => at = Some(stamp(content, "at")?),
-            6 => event = Some(content.number("event")?),
-            _ => {}
-        }
-    }
-    Ok(ViewRecord {
-        name: missing("name", name)?,
-        value: missing("value", value)?,
-        data: missing("type", data)?,
-        artifact: missing("artifact", artifact)?,
-        at: missing("at", at)?,
-        event: missing("event", event)?,
-    })
-}
-
-pub(super) fn offer_content(offer: &Offer) -> Vec<u8> {
-    content(|f| {
-        f.number(1, offer.operation);
-        f.number(2, offer.generation);
-        f.number(3, offer.unit);
-        f.text(4, &offer.name);
-        f.number(5, offer.at.as_millis());
-        f.optional_number(6, offer.deadline.map(Timestamp::as_millis));
-        match &offer.state {
-            OfferState::Open => {}
-            OfferState::Fulfilled {
-                digest,
-                at,
-                arrival,
-            } => f.nested(16, |f| {
-                f.bytes(1, &digest.0);
-                f.number(2, at.as_millis());
-                f.number(3, *arrival);
-            }),
-            OfferState::Closed { at, event } => f.nested(17, |f| {
-                f.number(1, at.as_millis());
-                f.number(2, *event);
-            }),
-        }
-    })
-}
-
-pub(super) fn read_offer(bytes: &[u8]) -> Read<Offer> {
-    let mut fields = Fields::new(bytes);
-    let (mut operation, mut generation, mut unit, mut name) = (None, None, None, None);
-    let (mut at, mut deadline, mut state) = (None, None, OfferState::Open);
-    while let Some((field, content)) = fields.next_field()? {
-        match field {
-            1 => operation = Some(content.number("operation")?),
-            2 => generation = Some(content.number("generation")?),
-            3 => unit = Some(content.number("unit")?),
-            4 => name = Some(content.text("name")?.to_owned()),
-            5 => at = Some(stamp(content, "at")?),
-            6 => deadline = Some(stamp(content, "deadline")?),
-            16 => state = read_fulfilled(content.fields("fulfilled")?)?,
-            17 => state = read_closed(content.fields("closed")?)?,
-            _ => {}
-        }
-    }
-    Ok(Offer {
-        operation: missing("operation", operation)?,
-        generation: missing("generation", generation)?,
-        unit: missing("unit", unit)?,
-        name: missing("name", name)?,
-        at: missing("at", at)?,
-        deadline,
-        state,
-    })
-}
-
-fn read_fulfilled(mut fields: Fields<'_>) -> Read<OfferState> {
-    let (mut digest, mut at, mut arrival) = (None, None, None);
-    while let Some((field, content)) = fields.next_field()? {
-        match field {
-            1 => digest = Some(read_digest(content, "digest")?),
-            2 => at = Some(stamp(content, "fulfilled")?),
-            3 => arrival = Some(content.number("arrival")?),
-            _ => {}
-        }
-    }
-    Ok(OfferState::Fulfilled {
-        digest: Digest(missing("digest", digest)?),
-        at: missing("fulfilled", at)?,
-        arrival: missing("arrival", arrival)?,
-    })
-}
-
-fn read_closed(mut fields: Fields<'_>) -> Read<OfferState> {
-    let (mut at, mut event) = (None, None);
-    while let Some((field, content)) = fields.next_field()? {
-        match field {
-            1 => at = Some(stamp(content, "closed")?),
-            2 => event = Some(content.number("event")?),
-            _ => {}
-        }
-    }
-    Ok(OfferState::Closed {
-        at: missing("closed", at)?,
-        event: missing("event", event)?,
-    })
-}
-
 pub(super) fn program_content(program: &ProgramRecord) -> Vec<u8> {
     content(|f| {
         f.text(1, &program.artifact);
@@ -604,6 +440,7 @@ pub(super) fn read_restoring(bytes: &[u8]) -> Read<Restoring> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use crate::store::{StreamRange, ViewRecord};
     use perennial::history::Observation;
 
     #[test]
