@@ -158,9 +158,9 @@ impl fmt::Display for AskError {
                 write!(
                     f,
                     "the store {} is in use by {process}, which has no control socket to be asked through\n\n\
-                     help: add `.control_socket()` to the builder of its runtime, and start it again; or stop it, and \
-                     the store is opened without it; `runtime.export(..)` in that program writes an export, which can \
-                     be looked at",
+                     help: if it is just starting or ending, try again; else add `.control_socket()` to the builder of \
+                     its runtime, and start it again; or stop it, and the store is opened without it; `runtime.export(..)` in that program \
+                     writes an export, which can be looked at",
                     folder.display()
                 )
             }
