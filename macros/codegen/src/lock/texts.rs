@@ -141,6 +141,24 @@ fn suggested(comparison: &Comparison<'_>, verb: &str, line: &str) -> String {
     free
 }
 
+/// What to do where one step only has another name, which may be all that changed.
+fn renamed(new: &[&str], old: &[&str]) -> Option<String> {
+    let ([new], [old]) = (new, old) else {
+        return None;
+    };
+    let name = |line: &str| line.trim_matches(['?', ' ']).to_owned();
+    let (new, old) = (name(new), name(old));
+    let is_plain = |name: &str| {
+        let plain = |character: char| character.is_alphanumeric() || "_-".contains(character);
+        !name.is_empty() && name.chars().all(plain) && !is_header(name) && !is_exit(name)
+    };
+    (new != old && is_plain(&new) && is_plain(&old)).then(|| {
+        format!(
+            "if it is the same activity and only its name is new, it keeps the one that is recorded: `#[activity(.., name = {old:?})]`"
+        )
+    })
+}
+
 fn accept(comparison: &Comparison<'_>) -> String {
     format!(
         "if no run is in flight, accept the new structure: `perennial lock --accept {}`",
@@ -295,7 +313,11 @@ pub(super) fn changed(
         }
     };
     let lines = format!("runs in flight would not replay:\n{}", lines());
-    let helps = [help, accept(comparison)];
+    let renamed = renamed(&change.added, &change.removed);
+    let helps: Vec<_> = renamed
+        .into_iter()
+        .chain([help, accept(comparison)])
+        .collect();
     difference(code, place, &headline, &lines, &helps)
 }
 
@@ -334,7 +356,11 @@ pub(super) fn edited(
         "leave the released arm as it was, and add one: `match {context}.version({id:?}, {low}..={next}) {{ .., {next} => /* new */ }}`{patched}"
     );
     let lines = format!("runs in flight would not replay:\n{lines}");
-    let helps = [help, accept(comparison)];
+    let renamed = renamed(&change.added, &change.removed);
+    let helps: Vec<_> = renamed
+        .into_iter()
+        .chain([help, accept(comparison)])
+        .collect();
     difference("L305", place, &headline, &lines, &helps)
 }
 
