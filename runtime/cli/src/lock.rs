@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use clap::Args;
-use perennial_codegen::lock::{FILE, Level, Lock, Package, Update};
+use perennial_codegen::lock::{Change, FILE, Level, Lock, Package, Update};
 
 use crate::replace::replace;
 use crate::workspace::{Folders, folders};
@@ -197,6 +197,10 @@ fn write(member: &Member, update: &Update, text: &mut String) -> Result<(), AnyE
     for change in &update.changes {
         let _ = writeln!(text, "{shown}: {change}");
     }
+    let gives_up = |change: &Change| matches!(change, Change::Accepted { .. } | Change::Removed(_));
+    if update.changes.iter().any(gives_up) {
+        let _ = write!(text, "\n{COST}\n");
+    }
     if member.lock.is_none() {
         // What was compiled before knows nothing of a file that was not there.
         renew(&member.folder);
@@ -207,6 +211,11 @@ fn write(member: &Member, update: &Update, text: &mut String) -> Result<(), AnyE
     }
     Ok(())
 }
+
+/// What it costs that a structure is taken over which runs in flight may not follow.
+const COST: &str = "\
+Runs in flight that the released version began and this one does not fit will be blocked, not lost, until a program \
+that fits is deployed. Before the deploy, the `perennial plan` of your program lists them.";
 
 /// Lets cargo compile a package again.
 fn renew(folder: &Path) {
