@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use perennial::{Namespace, RunKey, Timestamp};
 
-use super::contract::{DueTimer, Head, Status, Store};
+use super::contract::{Head, Status, Store};
+use super::tasks::DueTimer;
 use super::{Purged, StoreError, runs};
 
 /// How the runs of a store stand, counted.

@@ -29,13 +29,14 @@ pub(crate) mod runs;
 pub mod sled;
 mod slots;
 mod stream;
+mod tasks;
 mod view;
 
 pub use blocked::{BlockedChange, BlockedRecord};
 pub use census::{Census, Standing};
 pub use contract::{
-    Ack, AttemptOutcome, AttemptRecord, Changes, Commit, Create, Created, Deliver, DueTimer, Fence,
-    Head, ListQuery, Loaded, Owner, Page, Queued, Status, Store, Task, TaskChange, TimerChange,
+    Ack, Changes, Commit, Create, Created, Deliver, Fence, Head, ListQuery, Loaded, Owner, Page,
+    Queued, Status, Store,
 };
 pub use error::{KeyConflict, OfferClosed, OfferTaken, OtherOffer, Refusal, StoreError};
 pub use inbox::{
@@ -55,4 +56,5 @@ pub use sled::{Durability, OpenError, SledStore};
 pub use slots::{Arrival, Committed, Slot, SlotEffect, slot_key};
 pub(crate) use slots::{is_filled, is_told};
 pub use stream::{StreamItem, StreamRange};
+pub use tasks::{AttemptOutcome, AttemptRecord, DueTimer, Task, TaskChange, TimerChange};
 pub use view::{ViewChange, ViewRecord};

@@ -14,10 +14,11 @@ use std::collections::BTreeSet;
 use perennial::RunKey;
 use perennial::history::Unit;
 
-use super::contract::{AttemptRecord, Head, Loaded};
+use super::contract::{Head, Loaded};
 use super::inbox::{Inbox, KeyRecord};
 use super::offers::{Offer, OfferState};
 use super::stream::{self, StreamRange};
+use super::tasks::AttemptRecord;
 use super::{Refusal, Status, StoreError, rules, view};
 
 /// A part of a run that is put back.

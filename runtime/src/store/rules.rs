@@ -7,11 +7,11 @@ use perennial::{RunId, RunKey};
 
 use super::blocked::{BlockedChange, BlockedRecord};
 use super::contract::{
-    AttemptOutcome, AttemptRecord, Changes, Commit, Create, Fence, Head, ListQuery, Loaded, Owner,
-    Queued, Status, Task, TaskChange,
+    Changes, Commit, Create, Fence, Head, ListQuery, Loaded, Owner, Queued, Status,
 };
 use super::inbox::{self, Awaited, Inbox, KeyRecord, told};
 use super::purge::Purged;
+use super::tasks::{AttemptOutcome, AttemptRecord, Task, TaskChange};
 use super::view::ViewRecord;
 use super::{Refusal, StoreError, offers, stream, view};
 

@@ -9,10 +9,7 @@ use perennial::{RunKey, Timestamp};
 
 use crate::store::acks::Answer;
 use crate::store::blocked::{BlockedChange, BlockedRecord};
-use crate::store::contract::{
-    AttemptRecord, Changes, Created, Deliver, DueTimer, Head, Loaded, Queued, Task, TaskChange,
-    TimerChange,
-};
+use crate::store::contract::{Changes, Created, Deliver, Head, Loaded, Queued};
 use crate::store::inbox::{self, Delivered, Delivery, KeyRecord};
 use crate::store::migrate::{self, Migrate, Migration};
 use crate::store::offers::{self, Fulfilment, Look, Offer};
@@ -21,6 +18,7 @@ use crate::store::purge::{self, FinishedRun, Keep, Progress, Purge, Remains};
 use crate::store::restore::{self, Restoring};
 use crate::store::rules::{self, Resolved};
 use crate::store::slots::{Committed, Filled, Keys, Stored};
+use crate::store::tasks::{AttemptRecord, DueTimer, Task, TaskChange, TimerChange};
 use crate::store::view::{ViewChange, ViewRecord};
 use crate::store::{Refusal, StoreError, stream};
 

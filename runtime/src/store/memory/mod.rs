@@ -12,8 +12,7 @@ use perennial::{Namespace, RunId, RunKey, Timestamp};
 use super::acks::{answer, deliver};
 use super::blocked::BlockedRecord;
 use super::contract::{
-    Ack, AttemptRecord, Commit, Create, Created, Deliver, DueTimer, Head, ListQuery, Loaded, Owner,
-    Page, Store,
+    Ack, Commit, Create, Created, Deliver, Head, ListQuery, Loaded, Owner, Page, Store,
 };
 use super::inbox::{Delivered, KeyRecord, told};
 use super::migrate::Migrate;
@@ -24,6 +23,7 @@ use super::restore::Restore;
 use super::rules::{self, Creation};
 use super::slots::{self, Committed};
 use super::stream::{self, StreamItem};
+use super::tasks::{AttemptRecord, DueTimer};
 use super::view::ViewRecord;
 use super::{Refusal, StoreError};
 use crate::profile::{self, Profile};

@@ -90,8 +90,7 @@ pub use verify::Report;
 use super::StoreError;
 use super::blocked::BlockedRecord;
 use super::contract::{
-    Ack, AttemptRecord, Commit, Create, Created, Deliver, DueTimer, Head, ListQuery, Loaded, Owner,
-    Page, Store,
+    Ack, Commit, Create, Created, Deliver, Head, ListQuery, Loaded, Owner, Page, Store,
 };
 use super::inbox::{Delivered, KeyRecord};
 use super::migrate::Migrate;
@@ -101,6 +100,7 @@ use super::purge::{FinishedRun, Progress, Purge, Remains};
 use super::restore::Restore;
 use super::slots::Committed;
 use super::stream::StreamItem;
+use super::tasks::{AttemptRecord, DueTimer};
 use super::view::ViewRecord;
 use crate::profile::{self, Profile};
 use queue::Line;

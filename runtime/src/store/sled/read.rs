@@ -16,8 +16,9 @@ use super::records::{
 use super::run::{Kind, RUN_VERSION, RunRecord, read_head};
 use super::{value, views};
 use crate::store::blocked::BlockedRecord;
-use crate::store::contract::{AttemptRecord, DueTimer, Head, ListQuery, Loaded, Page};
+use crate::store::contract::{Head, ListQuery, Loaded, Page};
 use crate::store::purge::{FinishedRun, Remains};
+use crate::store::tasks::{AttemptRecord, DueTimer};
 use crate::store::{StoreError, rules};
 
 fn missing(place: String) -> StoreError {

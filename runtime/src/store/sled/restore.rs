@@ -14,11 +14,12 @@ use super::resolve::{change_place, change_work};
 use super::run::RunRecord;
 use super::writer::{Drain, Resolution, Writer};
 use super::{offers, sends, streams, value, views};
-use crate::store::contract::{AttemptRecord, Loaded, TaskChange, TimerChange};
+use crate::store::contract::Loaded;
 use crate::store::inbox::KeyRecord;
 use crate::store::offers::Offer;
 use crate::store::purge::Progress;
 use crate::store::restore::{self, Restore, Restoring};
+use crate::store::tasks::{AttemptRecord, TaskChange, TimerChange};
 use crate::store::{StoreError, rules};
 
 /// So many records go in one slice of giving up.
