@@ -50,6 +50,7 @@ mod channel;
 mod cx;
 mod durable;
 mod error;
+mod fulfilled;
 pub mod history;
 mod ids;
 mod incompatible;
@@ -80,12 +81,14 @@ pub use channel::{
     MAX_CHANNEL_NAME, MAX_STREAMS, MAX_VIEWS, Message, Signal, Stream, View, is_channel_name,
 };
 pub use cx::{
-    Cx, Draw, MAX_SLEEP, Receive, ReceiveError, ReceiveTimeout, Sending, Sleep, SleepError,
+    Cx, Draw, Fulfilling, MAX_SLEEP, Receive, ReceiveError, ReceiveTimeout, Sending, Sleep,
+    SleepError,
 };
 pub use durable::{
     BoxDurable, Durable, Durably, JoinSet, MemberId, Next, NextWithId, Take, Task, join_all,
 };
 pub use error::Error;
+pub use fulfilled::FulfilFailure;
 pub use history::Close;
 pub use ids::{IdProblem, InvalidId, MAX_ID_LENGTH, Namespace, OperationId, RunId, RunKey};
 pub use incompatible::{Coloured, Incompatible, IncompatibleKind, MarkerMismatch, Remedy, Side};

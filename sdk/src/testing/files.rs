@@ -135,6 +135,7 @@ fn bare(history: &History) -> History {
                 | Decision::Emitted { site, .. }
                 | Decision::StubOffered { site, .. }
                 | Decision::SendRequested { site, .. }
+                | Decision::FulfilRequested { site, .. }
                 | Decision::Marker { site, .. } => *site = None,
                 Decision::Received { .. }
                 | Decision::StubInvalid { .. }

@@ -4,7 +4,7 @@ use syn::ext::IdentExt;
 use syn::{Expr, ExprCall, ExprMethodCall};
 
 use super::operations::{
-    COLLECTING, DECISIONS, HARMLESS, LISTENING, NAMED, OFFER, Operation, SENDING, STUB, Value,
+    COLLECTING, DECISIONS, FULFILLING, HARMLESS, LISTENING, NAMED, OFFER, Operation, SENDING, STUB, Value,
     constant, is_join_all, last_segment, literal_text,
 };
 use super::walk::Walk;
@@ -221,6 +221,12 @@ impl Walk<'_> {
             && let Some(name) = constant(call.args.iter().nth(1))
         {
             label = format!("{label} {name}");
+        }
+        if method == FULFILLING
+            && let Some(stub) = call.args.iter().nth(1)
+            && let Some(stub) = self.function_label(stub)
+        {
+            label = format!("{label} {}", stub.strip_prefix(STUB).unwrap_or(&stub));
         }
         if method == "record" {
             // What it records is made once and by pure code.

@@ -84,6 +84,9 @@ pub(super) const OFFER: &str = "offer ";
 /// Methods of the context that tell another run something, under a name that is in a constant: their second argument.
 pub(super) const SENDING: &[&str] = &["send", "signal"];
 
+/// The method of the context that fulfils what a run offers: its second argument is the function of the stub.
+pub(super) const FULFILLING: &str = "fulfil";
+
 /// Methods that put what they are given into a collection.
 pub(super) const COLLECTING: &[&str] = &["extend", "insert", "push", "push_back", "push_front"];
 

@@ -71,6 +71,7 @@ fn each_form_has_its_lines() {
         "let by = cx.receive(names::APPROVAL).await?; cx.wait_for((Self::BELL)).timeout(days(1)).await?; cx.receive(channel).await?; cx.receive(Message::new(\"a\")).await",
         "let wait = cx.receive(A); let wait = wait.timeout(d); select! { a = wait => a?, b = cx.receive(B) => ship(cx, b).timeout(d).await? } let (a, b) = join!(cx.receive(A).timeout(d), cx.receive(A)); a?; b?; while let Some(n) = cx.receive(A).timeout(d).await? { ship(cx, n).await?; }",
         "cx.send(&to, names::RESERVED, &n).await?; let ring = cx.signal(&cx.run_id(), (BELL), &1); ring.await?; cx.send(&to, channel, &n).await; join_all(runs.iter().map(|to| cx.send(to, A, &1))).await;",
+        "cx.fulfil(&asked, review, &true).await?; let given = cx.fulfil(&asked, crate::inject, &n); given.await?; cx.fulfil(&asked, pick(n), &n).await; join_all(all.iter().map(|asked| cx.fulfil(asked, review, &1))).await;",
         "let mut timer = cx.sleep(d); loop { select! { _ = &mut timer => break, m = set.next() => handle(cx, m).await? } }",
     ] {
         writeln!(report, "{body}\n{}", text(body)).unwrap();

@@ -53,6 +53,16 @@ pub(super) enum Open {
         channel: Channel,
         name: String,
     },
+    /// What it fulfils of what another run offers: the same.
+    Fulfil {
+        stub: String,
+        reference: String,
+    },
+}
+
+/// What a failure says, without what helps.
+fn first(failure: &str) -> String {
+    short(failure.split("\n\n").next().unwrap_or_default(), 200)
 }
 
 impl Open {
@@ -66,6 +76,9 @@ impl Open {
                 format!("stub {} ({reference})", short(name, 80))
             }
             Self::Send { channel, name } => format!("{} to be sent", named(*channel, name)),
+            Self::Fulfil { stub, reference } => {
+                format!("{reference} to be fulfilled ({})", short(stub, 80))
+            }
         }
     }
 }
@@ -217,9 +230,14 @@ impl Maker<'_> {
         let fate = match result {
             SlotResult::Sent(receipt) => format!(", is its #{}", receipt.number),
             SlotResult::NotSent(failure) => {
-                let failure = failure.to_string();
-                let what = failure.split("\n\n").next().unwrap_or_default();
-                format!(", was not sent: {}", short(what, 200))
+                format!(", was not sent: {}", first(&failure.to_string()))
+            }
+            SlotResult::Fulfilled(receipt) if receipt.duplicate => {
+                ", which it had been before".to_owned()
+            }
+            SlotResult::Fulfilled(_) => ", done".to_owned(),
+            SlotResult::NotFulfilled(failure) => {
+                format!(", was not done: {}", first(&failure.to_string()))
             }
             other => format!(", {}", kind(other)),
         };
@@ -351,6 +369,20 @@ impl Maker<'_> {
                 };
                 self.begin(at, *operation, what, "sends".to_owned(), said);
             }
+            Decision::FulfilRequested {
+                operation,
+                reference,
+                stub,
+                value: given,
+                ..
+            } => {
+                let said = format!("{} as {reference}  {}", short(stub, 80), value(given));
+                let what = Open::Fulfil {
+                    stub: stub.to_string(),
+                    reference: reference.to_string(),
+                };
+                self.begin(at, *operation, what, "fulfils".to_owned(), said);
+            }
             Decision::Received {
                 operation,
                 channel,
@@ -374,7 +406,9 @@ impl Maker<'_> {
                     Open::Timer { deadline } => {
                         format!("stopped, {} early", long(deadline.since(at)))
                     }
-                    Open::Stub { reference, .. } => format!("{reference}, no longer"),
+                    Open::Stub { reference, .. } | Open::Fulfil { reference, .. } => {
+                        format!("{reference}, no longer")
+                    }
                     Open::Receive { channel, name } | Open::Send { channel, name } => {
                         format!("{}, no longer", named(*channel, name))
                     }
@@ -435,7 +469,8 @@ impl Maker<'_> {
                     Open::Timer { .. }
                     | Open::Receive { .. }
                     | Open::Stub { .. }
-                    | Open::Send { .. },
+                    | Open::Send { .. }
+                    | Open::Fulfil { .. },
                     _,
                 ) => continue,
             };
