@@ -94,8 +94,8 @@ pub use ids::{IdProblem, InvalidId, MAX_ID_LENGTH, Namespace, OperationId, RunId
 pub use incompatible::{Coloured, Incompatible, IncompatibleKind, MarkerMismatch, Remedy, Side};
 pub use listens::Receives;
 pub use migration::{
-    BlockedBy, Migrates, Migration, MigrationDefinition, MigrationFn, OldRun, Open, OpenKind,
-    Refuse,
+    BlockedBy, Migrates, Migration, MigrationDefinition, MigrationFn, OldFulfilment, OldRun,
+    OldSend, Open, OpenKind, Refuse,
 };
 pub use outcome::{ActivityError, Cancelled, Effect, Never, Outcome, Spent};
 #[cfg(feature = "testing")]
