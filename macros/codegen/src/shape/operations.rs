@@ -81,6 +81,10 @@ pub(super) const STUB: &str = "stub ";
 
 /// Before the name of a stub that was offered, where its result is waited for.
 pub(super) const OFFER: &str = "offer ";
+
+/// Before the name of a set of work, which histories have where it is dropped with members that nobody has taken.
+pub(super) const SET: &str = "set";
+
 /// Methods of the context that tell another run something, under a name that is in a constant: their second argument.
 pub(super) const SENDING: &[&str] = &["send", "signal"];
 

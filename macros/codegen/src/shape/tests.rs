@@ -63,6 +63,7 @@ fn each_form_has_its_lines() {
         "if cx.patched(\"a\") { fraud(cx).await?; } match cx.version(\"b\", 0..=2) { 0 => {} 1 | 2 => ship(cx).await? }",
         "let a = review(cx, order).await?; let b = review(cx, a).timeout(days(7)).await?; let o = review(cx, b).open()?; notify(cx, o.reference()).await?; o.timeout(d).await",
         "let mail = Mailbox::open(cx, crate::inject); let mut set = JoinSet::named(cx, \"turn\"); set.submit(review(cx, 1)); select! { m = mail.next() => ship(cx, m?).await?, _ = set.next() => {} }",
+        "let mut set = JoinSet::named(cx, TURN).on_close(Close::Detach); set.submit(ship(cx)); let b = JoinSet::<u8>::named(cx, name).on_close(close); let c = JoinSet::named(cx, \"c\").on_close(Close::Drop); set.next().await; drop((b, c));",
         "let f = |n| async move { ship(cx, n).await }; f(1).await; f(2).await; let d = pick(cx, 3); self.helper(cx).await; let Ok(x) = other(cx).await else { return Ok(1) };",
         "if a(cx).await? && b(cx).await? { c(cx).await; } 'outer: loop { for x in y { if z { s(cx).await; break 'outer } } }",
         "let (a, b) = (charge(cx), ship(cx)); b.await?; a.await; let c: Call = if x { charge(cx) } else { ship(cx) }; c.await",
