@@ -34,6 +34,7 @@ pub async fn session(cx: &Cx, settings: Settings) -> Result<Ended, Error> {
     Ok(Ended { why, steps, tokens })
 }
 
+// ANCHOR: step
 /// A step: one call of the model. What the user says meanwhile is heard at once, and the next step knows of it.
 #[durable]
 async fn step(
@@ -86,6 +87,7 @@ async fn step(
         }
     }
 }
+// ANCHOR_END: step
 
 /// Waits for the user, but not for ever.
 #[durable]

@@ -34,11 +34,13 @@ async fn what_goes_wrong_is_told_apart() {
         .local_addr()
         .unwrap();
     let gone = model(&format!("http://{nobody}/v1"), PATIENCE);
+    let no_tls = model(&stand_in.address().replace("http:", "https:"), PATIENCE);
     let elsewhere = model(&stand_in.address().replace("/v1", "/v2"), PATIENCE);
     let status = |status, text: &str| Some(Reply::Status(status, text.to_owned()));
     let raw = |text: &str| Some(Reply::Raw(text.to_owned()));
-    let cases: [(&Model, Option<Reply>, bool); 14] = [
+    let cases: [(&Model, Option<Reply>, bool); 15] = [
         (&gone, None, true),
+        (&no_tls, None, true),
         (&patient, status(429, "slow down"), true),
         (&patient, status(500, "oops\n\u{1b}[31m"), true),
         (&patient, status(503, ""), true),
@@ -64,6 +66,10 @@ async fn what_goes_wrong_is_told_apart() {
         let error: ModelError = model.ask(&prompt(), "default/plan-1~1").await.unwrap_err();
         assert_eq!(error.passes(), passes, "{name}: {error}");
         let text = error.to_string().replace(&nobody.to_string(), "[address]");
+        let text = text.replace(
+            stand_in.address().trim_start_matches("http://"),
+            "[stand-in]/v1",
+        );
         // Systems number their errors differently.
         let text = text
             .replace(" (os error 111)", "")

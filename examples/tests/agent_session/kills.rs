@@ -111,3 +111,18 @@ fn a_session_that_waits_goes_on_waiting_in_the_next_process() {
     chat.end();
     assert_eq!(words(&world.calls()[1]), ["hello", "and goodbye"]);
 }
+
+#[test]
+fn the_time_of_a_silent_user_goes_on_while_nothing_runs() {
+    let world = World::new();
+    let mut chat = world.chat("plan-1 --idle 1s");
+    chat.type_line("hello");
+    chat.until("3 agent: You say: hello");
+    chat.kill();
+    // This ends with the session.
+    let said = world.done("follow plan-1 --after 3");
+    assert_eq!(
+        said,
+        "4 (the session has ended: the user was silent for too long)\n"
+    );
+}

@@ -3,6 +3,7 @@
 
 mod answers;
 mod commands;
+mod crowd;
 mod kills;
 mod secrets;
 mod steering;
