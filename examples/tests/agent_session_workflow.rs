@@ -222,6 +222,23 @@ fn a_model_that_never_ends_is_stopped_after_so_many_steps(t: &mut TestRun) {
 }
 
 #[perennial::test]
+fn a_session_ends_before_its_history_does(t: &mut TestRun) {
+    t.mock(answer, |_| says("more\nCONTINUE"));
+    let short = Settings {
+        most: 4,
+        ..settings()
+    };
+    let run = t.start(session, short);
+    say(&run, "work");
+    let ended = run.result().unwrap();
+    assert_eq!(
+        (ended.why, ended.steps),
+        (Why::Full, 3),
+        "three steps and a word"
+    );
+}
+
+#[perennial::test]
 fn what_may_pass_is_tried_again_and_not_shown(t: &mut TestRun) {
     let slow = || Err(Failure::transient("the model did not answer in 1m"));
     let asked = t.mock(answer, move |_| slow()).then(|_| says("here"));

@@ -26,6 +26,9 @@ pub struct Settings {
     pub idle: Duration,
     /// How many steps the agent may take without a word of the user.
     pub steps: u32,
+    /// How much may happen in the session, words of the user and steps: each is a few events, and a history has its
+    /// bound.
+    pub most: u64,
 }
 
 /// What a model is told about itself, where nothing else is said.
@@ -39,6 +42,7 @@ impl Default for Settings {
             instructions: INSTRUCTIONS.to_owned(),
             idle: minutes(30),
             steps: 8,
+            most: 10_000,
         }
     }
 }

@@ -45,6 +45,6 @@ pub use events::{
 pub use model::{ADDRESS, Answer, Model, PATIENCE, Prompt, answer};
 pub use problem::{ModelError, SettingError};
 pub use stand_in::{Call, Reply, StandIn};
-pub use talk::{CONTEXT, LONGEST_WORD, Line, MOST, Talk, Who, Word};
+pub use talk::{CONTEXT, LONGEST_WORD, Line, Talk, Who, Word};
 pub use wire::Message;
 pub use workflow::session;

@@ -8,8 +8,6 @@ use super::{Doing, Standing};
 pub const CONTEXT: usize = 24 * 1024;
 /// How many bytes the user may say at once.
 pub const LONGEST_WORD: usize = 8 * 1024;
-/// How much may happen in a session: words of the user, and steps. Each is a few events, and a history has its bound.
-pub const MOST: u64 = 10_000;
 /// What a model ends a message with that is not the last one.
 const MORE: &str = "CONTINUE";
 
@@ -96,10 +94,10 @@ impl Talk {
         self.open && self.alone >= most
     }
 
-    /// Whether there was as much as may be.
+    /// How much has happened: words of the user, and steps.
     #[must_use]
-    pub fn is_full(&self) -> bool {
-        self.heard + self.steps >= MOST
+    pub fn length(&self) -> u64 {
+        self.heard + self.steps
     }
 
     /// A step begins: its number, and what the model is shown.

@@ -15,7 +15,7 @@ pub async fn session(cx: &Cx, settings: Settings) -> Result<Ended, Error> {
     let mailbox = Mailbox::open(cx, hear);
     let mut talk = Talk::default();
     let why = loop {
-        if talk.is_full() {
+        if talk.length() >= settings.most {
             break Why::Full;
         }
         let end = if talk.goes_on(settings.steps) {

@@ -19,21 +19,24 @@ use tokio::sync::mpsc;
 /// Talks with an agent that works in steps.
 ///
 /// What is said while the agent works steers it. A session goes on where it was whenever the program runs. The model
-/// is any that has the chat completions of OpenAI: OPENAI_BASE_URL says where it is (default:
-/// https://api.openai.com/v1), OPENAI_API_KEY has the key, if it wants one, OPENAI_MODEL its name, OPENAI_TIMEOUT how
-/// long an answer may take (default: 60s). Exit codes: 0 done, 1 not done, 2 wrong arguments.
+/// is any that has the chat completions of OpenAI: OPENAI_BASE_URL says where it is, if it is not OpenAI's,
+/// OPENAI_API_KEY has the key, if it wants one, OPENAI_MODEL its name, OPENAI_TIMEOUT how long an answer may take
+/// (default: 60s). Exit codes: 0 done, 1 not done, 2 wrong arguments.
 #[derive(Debug, Parser)]
 #[command(name = "agent_session", max_term_width = 100)]
 struct Arguments {
     /// Where the sessions are recorded
-    #[arg(long, value_name = "DIR", default_value = FOLDER)]
+    #[arg(long, global = true, value_name = "DIR", default_value = FOLDER)]
     folder: PathBuf,
     /// Let the program itself stand in for a model: no account is needed
-    #[arg(long)]
+    #[arg(long, global = true)]
     stand_in: bool,
     /// How long the stand-in takes for an answer
-    #[arg(long, value_name = "TIME", default_value = "2s", value_parser = humantime::parse_duration)]
+    #[arg(long, global = true, value_name = "TIME", default_value = "2s", value_parser = humantime::parse_duration)]
     pace: Duration,
+    /// Let the command `perennial` ask this program while it runs
+    #[arg(long, global = true)]
+    socket: bool,
     #[command(subcommand)]
     command: Command,
 }
@@ -73,6 +76,7 @@ async fn run(arguments: Arguments) -> Result<(), AnyError> {
         folder,
         stand_in,
         pace,
+        socket,
         command,
     } = arguments;
     if let Command::StandIn { port } = command {
@@ -89,7 +93,11 @@ async fn run(arguments: Arguments) -> Result<(), AnyError> {
         )
     };
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let runtime = match program(&folder, model).start().await {
+    let mut builder = program(&folder, model);
+    if socket {
+        builder = builder.control_socket();
+    }
+    let runtime = match builder.start().await {
         Err(StartupError::Open(error @ OpenError::Held { .. })) => {
             let instead = "or type it into the program that runs";
             return Err(format!("{error}, {instead}").into());

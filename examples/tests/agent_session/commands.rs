@@ -3,6 +3,9 @@
 use std::io::Write as _;
 use std::process::Stdio;
 
+use perennial::{Namespace, RunId, RunKey};
+use perennial_runtime::control::{Answer, Request, Runs};
+
 use crate::world::{World, said};
 
 #[test]
@@ -25,6 +28,20 @@ fn while_it_runs_another_one_says_who_has_the_store() {
     insta::assert_snapshot!("held", held);
     chat.type_line("/quit");
     chat.until("(the session has ended");
+}
+
+#[test]
+fn with_a_socket_it_is_asked_while_it_runs() {
+    let world = World::new();
+    let mut chat = world.chat("plan-1 --socket");
+    chat.type_line("hello");
+    chat.until("agent: You say: hello");
+    let mut runs = Runs::at(world.path().join("target/agent_session/store")).unwrap();
+    let run = RunKey::new(Namespace::default(), RunId::new("plan-1").unwrap());
+    let Answer::Run(shown) = runs.ask(Request::Show { run }).unwrap() else {
+        panic!("it is shown");
+    };
+    assert_eq!(shown.info.workflow, "session");
 }
 
 #[test]
