@@ -289,6 +289,8 @@ mod tests {
             "{\"show\":{\"run\":\"order-42\"}}",
             "{\"show\":{\"run\":{\"namespace\":\"default\",\"id\":\"order 42\"}}}",
             "{\"show\":{\"run\":{\"namespace\":\"default\",\"id\":\"order-42\"}}}",
+            "{\"follow\":{\"stream\":{\"run\":\"order-42\",\"stream\":\"output\"}}}",
+            "{\"follow\":{\"view\":{\"run\":{\"namespace\":\"default\",\"id\":\"order-42\"},\"name\":\"status\"}}}",
             "{\"list\":{\"is\":\"new\"}}",
         ];
         insta::assert_snapshot!(patient(&format!("{HELLO}{}\n", said.join("\n"))));

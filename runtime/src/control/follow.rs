@@ -53,7 +53,7 @@ impl Follow {
 }
 
 /// The line that asks for it.
-#[cfg(unix)]
+#[cfg(any(unix, test))]
 #[derive(Debug, Serialize)]
 pub(super) struct FollowLine<'a> {
     pub(super) follow: &'a Follow,

@@ -397,6 +397,7 @@ impl From<Unavailable> for Refused {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use super::super::follow::{Follow, FollowLine};
     use super::*;
 
     fn run() -> RunKey {
@@ -476,6 +477,30 @@ mod tests {
             assert_eq!(serde_json::from_str::<Request>(&json).unwrap(), request);
         }
         assert_eq!(names, Request::NAMES);
+    }
+
+    #[test]
+    fn what_is_followed_is_known_by_the_name_of_its_line_and_reads_back() {
+        let follows = [
+            Follow::Stream {
+                run: run(),
+                stream: "output".into(),
+                after: 7,
+            },
+            Follow::View {
+                run: run(),
+                name: "status".into(),
+            },
+        ];
+        for follow in follows {
+            let line = serde_json::to_string(&FollowLine { follow: &follow }).unwrap();
+            let wish = line
+                .strip_prefix(&format!("{{\"{}\":", Follow::NAME))
+                .unwrap();
+            let wish = wish.strip_suffix('}').unwrap();
+            assert_eq!(serde_json::from_str::<Follow>(wish).unwrap(), follow);
+            assert!(!Request::NAMES.contains(&Follow::NAME));
+        }
     }
 
     #[test]
