@@ -129,7 +129,7 @@ impl<'a> Operation<'a> {
         let mut text = format!("{} · {} · {stands}\n", self.reference, line(&info.workflow));
         let lines = timeline.lines.iter();
         let lines = lines.filter(|line| line.operation == Some(number));
-        let mut rows: Vec<_> = lines
+        let rows: Vec<_> = lines
             .map(|line| {
                 vec![
                     format!("  {}", time(line.at)),
@@ -138,9 +138,6 @@ impl<'a> Operation<'a> {
                 ]
             })
             .collect();
-        if let Some(deadline) = self.offer.and_then(|offer| offer.deadline) {
-            rows.push(vec![format!("  {}", time(deadline)), "ends".to_owned()]);
-        }
         text += &table(&rows);
         let mut rows: Vec<_> = self.events.iter().map(Event::row).collect();
         rows.extend(self.queue.iter().map(|row| {
@@ -215,6 +212,10 @@ impl Event<'_> {
             What::Observation(observation) => (kind(observation), members(observation)),
             What::Decision(decision) => (kind(decision), members(decision)),
         };
+        let members = match &self.what {
+            What::Decision(decision) => members + &place(decision),
+            What::Observation(_) => members,
+        };
         vec![
             format!("  event {}", self.event),
             time(self.at),
@@ -224,6 +225,14 @@ impl Event<'_> {
     }
 }
 
+/// Where in the source it was decided.
+fn place(decision: &Decision) -> String {
+    decision.site().map_or(String::new(), |site| {
+        let (file, line, function) = (&site.file, site.line, &site.function);
+        format!("  {}:{line} {}", self::line(file), self::line(function))
+    })
+}
+
 /// What an event has beside the number of its operation, as it is kept.
 fn members(what: &impl Serialize) -> String {
     let members = || -> Option<String> {
@@ -231,7 +240,8 @@ fn members(what: &impl Serialize) -> String {
         let kinds: BTreeMap<String, Box<RawValue>> = serde_json::from_str(&json).ok()?;
         let members = kinds.into_values().next()?;
         let members: BTreeMap<String, Box<RawValue>> = serde_json::from_str(members.get()).ok()?;
-        let members = members.iter().filter(|(name, _)| *name != "operation");
+        let shown = |name: &str| !matches!(name, "operation" | "site");
+        let members = members.iter().filter(|(name, _)| shown(name));
         let members = members.map(|(name, value)| format!("{} {}", line(name), line(value.get())));
         Some(members.collect::<Vec<_>>().join(", "))
     };
