@@ -120,7 +120,7 @@ fn follow(
             Err(GivenUp::Refused(refused)) => Some(Answer::Refused(refused)),
             Err(GivenUp::NotTaken) => None,
         };
-        if !last.is_some_and(|last| line::write(out, &last).is_ok()) {
+        if last.is_none_or(|last| line::write(out, &last).is_err()) {
             // So that the thread ends, which may wait for what nobody says.
             let _ = out.shutdown(Shutdown::Both);
         }

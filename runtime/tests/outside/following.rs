@@ -49,12 +49,12 @@ fn view() -> Follow {
     }
 }
 
+/// What comes: a number and a value.
+type Come = Receiver<(u64, String)>;
+
 /// Follows from a thread of its own, as another process would, and hands on each value: of a stream with its number, of
 /// a view with the event that it takes into account.
-fn follow(
-    place: &Path,
-    follow: Follow,
-) -> (Receiver<(u64, String)>, JoinHandle<Result<Ended, AskError>>) {
+fn follow(place: &Path, follow: Follow) -> (Come, JoinHandle<Result<Ended, AskError>>) {
     let (values, come) = channel();
     let place = place.to_owned();
     let following = std::thread::spawn(move || {
@@ -85,7 +85,7 @@ async fn elsewhere<T: Send + 'static>(what: impl FnOnce() -> T + Send + 'static)
     soon(tokio::task::spawn_blocking(what)).await.unwrap()
 }
 
-async fn next(come: Receiver<(u64, String)>) -> ((u64, String), Receiver<(u64, String)>) {
+async fn next(come: Come) -> ((u64, String), Come) {
     elsewhere(move || (come.recv().expect("a value"), come)).await
 }
 
