@@ -1,6 +1,7 @@
 //! Starting runs and asking about them.
 
 mod answers;
+mod awaits;
 mod count;
 mod export;
 mod fulfil;
@@ -30,6 +31,7 @@ use perennial::{
 };
 use serde::{Deserialize, Serialize};
 
+pub use awaits::Awaits;
 pub use count::BlockedCount;
 pub use fulfil::Fulfil;
 pub use fulfil_error::{Ended, FulfilError};
@@ -51,6 +53,7 @@ pub(crate) use list::{after as cursor, limit as page_limit, page as list_page};
 pub(crate) use messages::{MessageFilter, page as message_page};
 #[cfg(unix)]
 pub(crate) use send::send;
+pub(crate) use stream::stored_items;
 
 use crate::engine::{Reuse, Shared};
 use crate::error::{PurgeError, ReadError, StartError, Unavailable, UnblockError};
@@ -307,6 +310,9 @@ pub struct RunInfo {
     pub purged: Option<Timestamp>,
     /// The run to which it was moved, in the same namespace.
     pub migrated_to: Option<RunId>,
+    /// What it waits for from outside, and what it has and did not take.
+    #[serde(default)]
+    pub awaits: Awaits,
 }
 
 /// How a run stands.
@@ -339,6 +345,7 @@ impl RunInfo {
             Status::Running => RunState::Running,
         };
         Self {
+            awaits: Awaits::of(&head.inbox),
             run,
             workflow: head.workflow,
             state,

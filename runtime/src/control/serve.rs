@@ -7,16 +7,20 @@ use std::time::SystemTime;
 
 use perennial::{MAX_CHANNEL_NAME, RunKey, Timestamp, is_channel_name};
 
+use super::follow::{self, Ended, Follow, GivenUp, Listener};
+use super::offers::{self, Fulfil};
+use super::publications;
 use super::request::{
     Answer, Attempts, HistoryPart, ListMessages, ListRuns, Receives, Refused, Request, RunDetails,
-    Tell,
+    StubType, Tell,
 };
+use super::room::{size, within_room};
 use crate::client::{self, MessageFilter, MessagePage, Receipt, RunInfo, RunPage, SendError};
 use crate::engine;
 #[cfg(unix)]
 use crate::engine::Shared;
 use crate::error::{ReadError, Unavailable};
-use crate::manifest::{Manifest, ReceiveManifest, WorkflowManifest};
+use crate::manifest::{Manifest, OfferManifest, ReceiveManifest, WorkflowManifest};
 use crate::registry::closest;
 use crate::store::{
     Ack, AttemptRecord, Deliver, ListQuery, Queued, Refusal, SendKey, Store, StoreError,
@@ -25,8 +29,6 @@ use crate::store::{
 
 /// So many units of a history are looked at for one answer.
 const UNITS: usize = 1_000;
-/// From so many bytes on nothing more is put into an answer.
-const ROOM: usize = 4 << 20;
 
 /// Who can do what is asked. To read is the same for all of them; to change something is not.
 pub(super) trait Serve: fmt::Debug + Send + Sync {
@@ -38,6 +40,14 @@ pub(super) trait Serve: fmt::Debug + Send + Sync {
 
     /// Tells a run something.
     fn send(&self, tell: Tell) -> Result<Receipt, Refused>;
+
+    /// Gives a call of a stub its value.
+    fn fulfil(&self, fulfil: Fulfil) -> Result<Receipt, Refused>;
+
+    /// Hands on what a run gives out or shows, until nothing more comes or nobody listens.
+    fn follow(&self, follow: Follow, listener: Listener<'_>) -> Result<Ended, GivenUp> {
+        follow::stored(self.store(), follow, listener)
+    }
 
     /// Does what is asked.
     fn serve(&self, request: Request) -> Result<Answer, Refused> {
@@ -55,6 +65,15 @@ pub(super) trait Serve: fmt::Debug + Send + Sync {
                 let page = client::message_page(store, &run, &filter)?;
                 Answer::Messages(cut_messages(page, filter.before.is_some()))
             }
+            Request::Fulfil(fulfil) => {
+                offers::check_stub(&fulfil.stub)?;
+                Answer::Fulfilled(self.fulfil(fulfil)?)
+            }
+            Request::Waiting(list) => Answer::Offers(offers::waiting(store, &list)?),
+            Request::Stream(read) => Answer::Items(publications::items(store, &read)?),
+            Request::View { run, name } => {
+                Answer::Views(publications::views(store, &run, name.as_deref())?.0)
+            }
         })
     }
 }
@@ -62,20 +81,31 @@ pub(super) trait Serve: fmt::Debug + Send + Sync {
 /// A program that has the store open.
 #[cfg(unix)]
 #[derive(Debug)]
-pub(super) struct Program(pub(super) Arc<Shared>);
+pub(super) struct Program {
+    shared: Arc<Shared>,
+    followers: follow::program::Followers,
+}
+
+#[cfg(unix)]
+impl Program {
+    pub(super) fn new(shared: Arc<Shared>) -> Self {
+        let followers = follow::program::Followers::default();
+        Self { shared, followers }
+    }
+}
 
 #[cfg(unix)]
 impl Serve for Program {
     fn store(&self) -> &dyn Store {
-        &*self.0.store
+        &*self.shared.store
     }
 
     fn now(&self) -> Timestamp {
-        self.0.clock.now()
+        self.shared.clock.now()
     }
 
     fn send(&self, tell: Tell) -> Result<Receipt, Refused> {
-        let Self(shared) = self;
+        let Self { shared, .. } = self;
         let key = key(&tell, self.now());
         let Tell {
             run,
@@ -86,6 +116,22 @@ impl Serve for Program {
         } = tell;
         let sent = client::send(shared, run, channel, &name, Ok(payload), key);
         Ok(shared.tokio.block_on(sent)?.into())
+    }
+
+    fn fulfil(&self, fulfil: Fulfil) -> Result<Receipt, Refused> {
+        let Self { shared, .. } = self;
+        let reference = Ok(fulfil.reference());
+        let Fulfil {
+            run, stub, value, ..
+        } = fulfil;
+        let there = Arc::clone(shared);
+        let fulfil = client::Fulfil::json(there, run.namespace, reference, &stub, value);
+        Ok(shared.tokio.block_on(fulfil.into_future())?)
+    }
+
+    fn follow(&self, follow: Follow, listener: Listener<'_>) -> Result<Ended, GivenUp> {
+        let _follower = self.followers.one_more()?;
+        follow::program::follow(&self.shared, follow, listener)
     }
 }
 
@@ -137,6 +183,10 @@ impl Serve for Stopped {
             Err(error) => Err(SendError::unavailable(&tell.run, error.into()).into()),
         }
     }
+
+    fn fulfil(&self, fulfil: Fulfil) -> Result<Receipt, Refused> {
+        offers::fulfil(self.store(), fulfil, self.now())
+    }
 }
 
 /// What an export holds: nothing can be changed in it.
@@ -159,6 +209,10 @@ impl Serve for Exported {
     fn send(&self, _: Tell) -> Result<Receipt, Refused> {
         Err(read_only())
     }
+
+    fn fulfil(&self, _: Fulfil) -> Result<Receipt, Refused> {
+        Err(read_only())
+    }
 }
 
 /// Nothing can be done in an export.
@@ -171,7 +225,7 @@ pub(super) fn read_only() -> Refused {
 }
 
 /// Waits for the fate of a write.
-fn wait<T: Send + 'static>(write: impl FnOnce(Ack<T>)) -> Result<T, StoreError> {
+pub(super) fn wait<T: Send + 'static>(write: impl FnOnce(Ack<T>)) -> Result<T, StoreError> {
     let (answer, answered) = channel();
     write(Box::new(move |result| drop(answer.send(result))));
     answered.recv().unwrap_or_else(|_| {
@@ -260,12 +314,17 @@ fn details(store: &dyn Store, run: RunKey, at: Timestamp) -> Result<RunDetails, 
     let rows = loaded.queue.len();
     let queue = within_room(loaded.queue, |row: &Queued| size(row));
     let attempts = attempts(store.attempts(&run, loaded.head.generation)?);
-    let (receives, receives_others) = match declared(store, &loaded.head.workflow)? {
-        Some(workflow) => (workflow.receives, workflow.receives_others),
-        None => (Vec::new(), true),
+    let (receives, receives_others, stubs) = match declared(store, &loaded.head.workflow)? {
+        Some(workflow) => (workflow.receives, workflow.receives_others, workflow.offers),
+        None => (Vec::new(), true, Vec::new()),
     };
     let receives = receives.into_iter().map(Receives::from).collect();
+    let stubs = stubs.into_iter().map(StubType::from).collect();
     Ok(RunDetails {
+        offers: offers::of_run(store, &run, &loaded.head)?,
+        stubs: within_room(stubs, size),
+        views: within_room(loaded.views, size),
+        streams: loaded.head.streams.clone(),
         tasks: within_room(loaded.tasks, size),
         more_queue: (rows - queue.len()) as u64,
         queue,
@@ -275,24 +334,6 @@ fn details(store: &dyn Store, run: RunKey, at: Timestamp) -> Result<RunDetails, 
         info: RunInfo::new(run, loaded.head, loaded.blocked),
         at,
     })
-}
-
-/// How large a part of an answer is.
-fn size(part: &impl serde::Serialize) -> usize {
-    // What cannot be written as JSON fails where the answer is written.
-    serde_json::to_vec(part).map_or(0, |bytes| bytes.len())
-}
-
-/// The first of them, one at least, as far as there is room in an answer.
-fn within_room<T>(all: Vec<T>, size: impl Fn(&T) -> usize) -> Vec<T> {
-    let mut used = 0;
-    all.into_iter()
-        .take_while(|one| {
-            let room = used < ROOM;
-            used += size(one);
-            room
-        })
-        .collect()
 }
 
 /// By operation, in the order of their numbers.
@@ -321,6 +362,15 @@ impl From<ReceiveManifest> for Receives {
             channel: one.channel,
             name: one.name,
             data: one.data,
+        }
+    }
+}
+
+impl From<OfferManifest> for StubType {
+    fn from(one: OfferManifest) -> Self {
+        Self {
+            name: one.name,
+            result: one.result,
         }
     }
 }

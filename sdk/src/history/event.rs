@@ -138,6 +138,22 @@ impl Observation {
     pub fn is_end(&self) -> bool {
         matches!(self, Self::Migrated(_))
     }
+
+    /// The number of the operation of which it tells how that went on, if it tells of one.
+    #[must_use]
+    pub fn operation(&self) -> Option<u64> {
+        match self {
+            Self::ActivityCompleted { operation, .. }
+            | Self::ActivityFailed { operation, .. }
+            | Self::TimerFired { operation }
+            | Self::StubFulfilled { operation, .. }
+            | Self::SlotFilled { operation, .. } => Some(*operation),
+            Self::Started(_)
+            | Self::MessageArrived(_)
+            | Self::SignalArrived(_)
+            | Self::Migrated(_) => None,
+        }
+    }
 }
 
 /// How a run began.
@@ -542,6 +558,27 @@ impl Decision {
                     value.as_json().len() + open
                 }
             }
+    }
+
+    /// The number of the operation that it begins, ends or is about, if it is about one.
+    #[must_use]
+    pub fn operation(&self) -> Option<u64> {
+        match self {
+            Self::ActivityScheduled { operation, .. }
+            | Self::TimerStarted { operation, .. }
+            | Self::ReceiveStarted { operation, .. }
+            | Self::Received { operation, .. }
+            | Self::StubOffered { operation, .. }
+            | Self::StubInvalid { operation, .. }
+            | Self::SendRequested { operation, .. }
+            | Self::Dropped { operation } => Some(*operation),
+            Self::Recorded { .. }
+            | Self::Emitted { .. }
+            | Self::Marker { .. }
+            | Self::SetClosed { .. }
+            | Self::Completed { .. }
+            | Self::Failed { .. } => None,
+        }
     }
 
     /// Where in the source it was made, where that was recorded.

@@ -23,6 +23,9 @@ pub struct Render {
     /// No numbers of events, and operations numbered among those of their name (`charge_card#2`): a step more
     /// does not change the lines after it.
     pub unnumbered: bool,
+    /// Operations have the numbers that their [references](crate::OperationId) have, which are counted on over the
+    /// generations of a run, and not those that are counted from the generation's first.
+    pub references: bool,
 }
 
 /// The column at which call sites begin, where the text before is not longer.
@@ -441,6 +444,9 @@ impl Text {
     }
 
     fn number(&self, operation: u64) -> String {
+        if self.options.references {
+            return format!("~{operation}");
+        }
         let number = operation
             .saturating_sub(self.first_operation)
             .saturating_add(1);

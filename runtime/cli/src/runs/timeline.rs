@@ -5,19 +5,20 @@ use std::collections::BTreeMap;
 use perennial::history::{
     ActivityFailure, Channel, Decision, Migrated, Observation, RecordSource, SlotResult, Told, Unit,
 };
-use perennial::{RunId, Timestamp};
+use perennial::{RunId, RunKey, Timestamp};
 use perennial_runtime::control::{Attempts, RunDetails};
 use perennial_runtime::store::{AttemptOutcome, Task};
 use serde::Serialize;
 
+use super::reference::reference;
 use super::text::{count, long, short, time, value};
 
 /// A run, line by line, and what it waits for.
 #[derive(Debug)]
 pub(super) struct Timeline {
     pub(super) lines: Vec<Line>,
-    /// What it has begun that has not ended, in order.
-    pub(super) open: Vec<Open>,
+    /// What it has begun that has not ended, by the numbers of the operations.
+    pub(super) open: BTreeMap<u64, Open>,
     /// When the last thing happened.
     pub(super) last: Timestamp,
 }
@@ -28,6 +29,8 @@ pub(super) struct Line {
     pub(super) at: Timestamp,
     pub(super) what: String,
     pub(super) said: String,
+    /// The operation whose line it is.
+    pub(super) operation: Option<u64>,
 }
 
 /// What a run waits for.
@@ -112,7 +115,7 @@ struct Maker<'a> {
     arrived: BTreeMap<(Channel, u64), Arrived>,
     attempts: BTreeMap<u64, &'a Attempts>,
     last: Timestamp,
-    run: &'a RunId,
+    run: &'a RunKey,
 }
 
 /// The timeline of a run.
@@ -127,7 +130,7 @@ pub(super) fn timeline(units: &[Unit], details: &RunDetails) -> Timeline {
         arrived: BTreeMap::new(),
         attempts,
         last: details.info.created,
-        run: &details.info.run.id,
+        run: &details.info.run,
     };
     for unit in units {
         maker.observe(unit.at, &unit.observation);
@@ -142,8 +145,8 @@ pub(super) fn timeline(units: &[Unit], details: &RunDetails) -> Timeline {
     Timeline {
         open: maker
             .operations
-            .into_values()
-            .map(|operation| operation.what)
+            .into_iter()
+            .map(|(number, operation)| (number, operation.what))
             .collect(),
         lines: maker.lines,
         last: maker.last,
@@ -153,15 +156,27 @@ pub(super) fn timeline(units: &[Unit], details: &RunDetails) -> Timeline {
 impl Maker<'_> {
     fn put(&mut self, at: Timestamp, what: impl Into<String>, said: impl Into<String>) -> usize {
         let (what, said) = (what.into(), said.into());
-        self.lines.push(Line { at, what, said });
+        let operation = None;
+        self.lines.push(Line {
+            at,
+            what,
+            said,
+            operation,
+        });
         self.lines.len() - 1
     }
 
     fn begin(&mut self, at: Timestamp, operation: u64, what: Open, name: String, said: String) {
         let line = self.put(at, name, said);
+        self.lines[line].operation = Some(operation);
         let began = at;
         let operation_there = Operation { what, line, began };
         self.operations.insert(operation, operation_there);
+    }
+
+    /// Another run of the same namespace, as it can be given back.
+    fn beside(&self, run: &RunId) -> RunKey {
+        RunKey::new(self.run.namespace.clone(), run.clone())
     }
 
     /// Says on its line how an operation ended.
@@ -175,7 +190,9 @@ impl Maker<'_> {
         match observation {
             Observation::Started(started) => {
                 let from = started.migrated_from.as_ref();
-                let from = from.map_or(String::new(), |from| format!(", migrated from {from}"));
+                let from = from.map_or(String::new(), |from| {
+                    format!(", migrated from {}", self.beside(from))
+                });
                 self.put(at, "started", value(&started.input) + &from);
             }
             Observation::ActivityCompleted { operation, result } => {
@@ -212,7 +229,7 @@ impl Maker<'_> {
                 self.put(
                     at,
                     "migrated",
-                    format!("to {to}, by {}", short(migration, 80)),
+                    format!("to {}, by {}", self.beside(to), short(migration, 80)),
                 );
             }
             // Newer software may know more.
@@ -328,7 +345,7 @@ impl Maker<'_> {
                 input,
                 ..
             } => {
-                let reference = format!("{}~{operation}", self.run);
+                let reference = reference(self.run, *operation);
                 let said = format!("{reference}  {}", value(input));
                 let what = Open::Stub {
                     name: name.to_string(),
@@ -338,7 +355,11 @@ impl Maker<'_> {
                 self.begin(at, *operation, what, shown, said);
             }
             Decision::StubInvalid { operation, problem } => {
-                let said = format!("~{operation}: {}", short(problem, 200));
+                let said = format!(
+                    "{}: {}",
+                    reference(self.run, *operation),
+                    short(problem, 200)
+                );
                 self.put(at, "not of its type", said);
             }
             Decision::Emitted {
@@ -362,7 +383,8 @@ impl Maker<'_> {
                 payload,
                 ..
             } => {
-                let said = format!("{} to {run}  {}", named(*channel, name), value(payload));
+                let to = self.beside(run);
+                let said = format!("{} to {to}  {}", named(*channel, name), value(payload));
                 let what = Open::Send {
                     channel: *channel,
                     name: name.to_string(),
@@ -457,7 +479,15 @@ impl Maker<'_> {
             .filter(|task| task.generation == details.info.generation)
             .map(|task| (task.operation, task))
             .collect();
+        let offers = details.offers.iter();
+        let deadlines: BTreeMap<_, _> = offers
+            .filter_map(|offer| Some((offer.reference.number, offer.deadline?)))
+            .collect();
         for (number, operation) in &self.operations {
+            if let Some(deadline) = deadlines.get(number) {
+                let line = &mut self.lines[operation.line];
+                line.said = format!("{}, until {}", line.said, time(*deadline));
+            }
             let said = match (&operation.what, tasks.get(number)) {
                 (Open::Activity { .. }, Some(task)) => {
                     self.attempt(task, self.attempts.get(number).copied(), details.at)
@@ -514,7 +544,7 @@ impl Maker<'_> {
     }
 }
 
-fn outcome(outcome: &AttemptOutcome) -> String {
+pub(super) fn outcome(outcome: &AttemptOutcome) -> String {
     match outcome {
         AttemptOutcome::Failed { error } => short(error, 100),
         AttemptOutcome::Panicked { message } => format!("panicked: {}", short(message, 100)),
@@ -526,7 +556,7 @@ fn outcome(outcome: &AttemptOutcome) -> String {
 }
 
 /// What something is that is not known here, by the name that it has as data.
-fn kind(what: &impl Serialize) -> String {
+pub(super) fn kind(what: &impl Serialize) -> String {
     let name = match serde_json::to_value(what) {
         Ok(serde_json::Value::Object(members)) => members.into_iter().next().map(|(name, _)| name),
         Ok(serde_json::Value::String(name)) => Some(name),

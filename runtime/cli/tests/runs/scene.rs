@@ -11,7 +11,7 @@ use perennial::{ActivityOptions, Class, FulfilFailure, Receipt, RunKey, SendFail
 use perennial_runtime::store::{
     Ack, AttemptOutcome, AttemptRecord, Awaited, BlockedChange, BlockedRecord, Changes, Commit,
     Create, Deliver, OfferChange, ProgramRecord, Status, Store, StoreError, Task, TaskChange,
-    TimerChange,
+    TimerChange, ViewChange, ViewRecord,
 };
 
 /// What nobody may get to see as it is.
@@ -390,6 +390,14 @@ pub(crate) fn play(store: &dyn Store) {
                 name: "review".into(),
                 at: at(2),
             }],
+            views: vec![ViewChange::Put(ViewRecord {
+                name: "status".into(),
+                value: json(r#"{"stage":"asks"}"#),
+                data: "shop::Status".into(),
+                artifact: "monday".into(),
+                at: at(2),
+                event: 8,
+            })],
             stamp: at(4),
             next_operation: Some(7),
             ..Changes::default()
@@ -404,7 +412,7 @@ pub(crate) fn play(store: &dyn Store) {
                 "properties": {"cents": {"type": "integer"}, "from": {"type": "string"}, "it's": {"type": "boolean"}}
             }}},
             {"channel": "signal", "name": "hurry", "type": {"name": "()"}}
-        ]}]
+        ]}, {"name": "cart", "offers": [{"name": "review", "result": {"name": "bool"}}]}]
     }"#;
     let program = ProgramRecord {
         artifact: "monday".into(),
