@@ -571,6 +571,7 @@ impl Decision {
             | Self::StubOffered { operation, .. }
             | Self::StubInvalid { operation, .. }
             | Self::SendRequested { operation, .. }
+            | Self::FulfilRequested { operation, .. }
             | Self::Dropped { operation } => Some(*operation),
             Self::Recorded { .. }
             | Self::Emitted { .. }
