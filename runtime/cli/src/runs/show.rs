@@ -238,10 +238,9 @@ fn answer(store: &Path, details: &RunDetails, open: &Open) -> Option<String> {
             let data = known.and_then(|known| known.result.as_ref());
             ("fulfil", vec![reference, name], data)
         }
-        Open::Activity { .. }
-        | Open::Timer { .. }
-        | Open::Send { .. }
-        | Open::Fulfil { .. } => return None,
+        Open::Activity { .. } | Open::Timer { .. } | Open::Send { .. } | Open::Fulfil { .. } => {
+            return None;
+        }
     };
     let Some(store) = store.to_str() else {
         return Some(
