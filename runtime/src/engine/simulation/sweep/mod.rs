@@ -24,7 +24,7 @@ use super::{rounds, seed};
 use kept::Kind;
 use places::Place;
 use scenario::Scenario;
-use world::{Told, World};
+use world::{Course, World};
 
 const MEMORY: Kind = Kind {
     embedded: false,
@@ -45,7 +45,7 @@ struct Sweep<'a> {
     kind: Kind,
     fault: Option<Fault>,
     /// What it comes to where nothing stops.
-    expected: Told,
+    expected: Course,
     places: Vec<Place>,
 }
 

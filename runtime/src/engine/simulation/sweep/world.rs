@@ -29,7 +29,7 @@ const PATIENCE: usize = 20_000;
 const BEHIND: i64 = -10_000;
 
 /// What a scenario has come to.
-pub(super) struct Told {
+pub(super) struct Course {
     pub(super) outcome: Outcome,
     /// The calls that its first process made.
     pub(super) calls: Vec<Call>,
@@ -119,7 +119,7 @@ impl<'a> World<'a> {
     }
 
     /// Goes through it to the end.
-    pub(super) fn tell(mut self) -> Result<Told, String> {
+    pub(super) fn tell(mut self) -> Result<Course, String> {
         for _ in 0..PATIENCE {
             let Some(living) = self.living.take() else {
                 self.open()?;
@@ -275,7 +275,7 @@ impl<'a> World<'a> {
     }
 
     /// What has come of it.
-    fn end(self) -> Result<Told, String> {
+    fn end(self) -> Result<Course, String> {
         let Some(living) = &self.living else {
             return Err("no process is there".into());
         };
@@ -287,7 +287,7 @@ impl<'a> World<'a> {
             let made = std::mem::take(&mut calls.made);
             calls.first.take().unwrap_or(made)
         };
-        Ok(Told { outcome, calls })
+        Ok(Course { outcome, calls })
     }
 }
 
