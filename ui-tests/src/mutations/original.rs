@@ -361,7 +361,7 @@ fn a() {
         assert_eq!(wrong("charge#2 takes", "charge#2 bakes").0, 13);
         assert_eq!(wrong("{\"id\": 1}", "{id}").0, 12);
         assert_eq!(wrong("is sent", "is told").0, 15);
-        assert_eq!(wrong(" = lock L303; replay H213 H205", "").0, 20);
+        assert_eq!(wrong(" = lock L303; replay H203 H205", "").0, 21);
         let (line, why) = wrong("// - one();", "// - three();");
         assert_eq!(line, 21);
         assert!(why.contains("three();"), "{why}");
