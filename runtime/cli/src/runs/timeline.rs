@@ -393,15 +393,16 @@ impl Maker<'_> {
             }
             Decision::FulfilRequested {
                 operation,
-                reference,
+                reference: fulfils,
                 stub,
                 value: given,
                 ..
             } => {
+                let reference = reference(&self.beside(&fulfils.run), fulfils.number);
                 let said = format!("{} as {reference}  {}", short(stub, 80), value(given));
                 let what = Open::Fulfil {
                     stub: stub.to_string(),
-                    reference: reference.to_string(),
+                    reference,
                 };
                 self.begin(at, *operation, what, "fulfils".to_owned(), said);
             }
