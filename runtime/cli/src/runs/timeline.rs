@@ -398,10 +398,11 @@ impl Maker<'_> {
                 value: given,
                 ..
             } => {
+                let reference = self::reference(&self.beside(&reference.run), reference.number);
                 let said = format!("{} as {reference}  {}", short(stub, 80), value(given));
                 let what = Open::Fulfil {
                     stub: stub.to_string(),
-                    reference: reference.to_string(),
+                    reference,
                 };
                 self.begin(at, *operation, what, "fulfils".to_owned(), said);
             }
