@@ -58,7 +58,7 @@ fn o55_whatever_is_printed_as_a_reference_is_shown_when_it_is_given_back() {
     found.sort();
     found.dedup();
     let expected = "order-42~1 order-42~2 order-42~3 order-42~4 order-42~5 order-42~6 order-42~7 order-42~8 \
-                    order-44~1 shop/cart-1~1 shop/cart-1~2 shop/cart-1~3 shop/cart-1~4";
+                    order-44~1 shop/cart-1~1 shop/cart-1~2 shop/cart-1~3 shop/cart-1~4 shop/cart-1~5";
     assert_eq!(found.join(" "), expected);
     for reference in found {
         shown(&reference);
