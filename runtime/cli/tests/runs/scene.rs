@@ -343,8 +343,8 @@ pub(crate) fn play(store: &dyn Store) {
         value: json("7"),
         site: None,
     };
-    let not_there = FulfilFailure::RunNotFound {
-        reference: "cart-3~1".parse().unwrap(),
+    let no_stub = FulfilFailure::NotAStub {
+        reference: "cart-1~3".parse().unwrap(),
     };
     let units = Units::of("shop/cart-1", "cart", vec![sends(1, "cart-2")])
         .and(
@@ -369,15 +369,10 @@ pub(crate) fn play(store: &dyn Store) {
                     value: json("{\"page\":1}"),
                     site: None,
                 },
-                fulfils(5, "cart-2~1"),
+                fulfils(5, "cart-1~3"),
             ],
         )
-        .and(
-            3,
-            filled(5, SlotResult::Fulfilled(sent)),
-            vec![fulfils(6, "cart-3~1")],
-        )
-        .and(4, filled(6, SlotResult::NotFulfilled(not_there)), vec![]);
+        .and(3, filled(5, SlotResult::NotFulfilled(no_stub)), vec![]);
     commit(
         store,
         "shop/cart-1",
@@ -398,8 +393,8 @@ pub(crate) fn play(store: &dyn Store) {
                 at: at(2),
                 event: 8,
             })],
-            stamp: at(4),
-            next_operation: Some(7),
+            stamp: at(3),
+            next_operation: Some(6),
             ..Changes::default()
         },
     );
