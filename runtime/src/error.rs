@@ -474,6 +474,13 @@ pub enum UnblockError {
         /// The run.
         run: RunKey,
     },
+    /// It is paused, and is tried when it is let go on.
+    Paused {
+        /// The run.
+        run: RunKey,
+        /// Since when.
+        since: Timestamp,
+    },
     /// It was tried again, and this program still cannot go on with it. Nothing is lost; it goes on when code
     /// that fits is started.
     StillBlocked {
@@ -507,6 +514,11 @@ impl fmt::Display for UnblockError {
                 "run {run} was not tried again, since it is not blocked: it goes on, or waits\n\n\
                  help: its history tells what it waits for; `client.list().blocked(true)` shows the runs that \
                  are blocked"
+            ),
+            Self::Paused { run, since } => write!(
+                f,
+                "run {run} was not tried again, since it is paused, since {since}\n\n\
+                 help: `client.resume(..)` lets it go on, and tries it"
             ),
             Self::StillBlocked { text, .. } => {
                 write!(f, "the run was tried again, and is still blocked\n\n{text}")

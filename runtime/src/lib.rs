@@ -18,6 +18,7 @@ mod clock;
 pub mod control;
 mod engine;
 mod error;
+mod fork;
 mod manifest;
 mod migrate;
 pub mod profile;
@@ -28,15 +29,16 @@ mod words;
 
 pub use builder::{Builder, IntoStore, StartupError, StoreSource};
 pub use client::{
-    Awaits, BlockedCount, Client, Ended, Fulfil, FulfilError, Item, Items, List, ListMessages,
-    ListOffers, ListWaiting, MessageInfo, MessagePage, MessageState, OfferInfo, OfferPage,
-    OfferStatus, Receipt, Reply, Request, RequestError, RunHandle, RunHistory, RunInfo, RunPage,
-    RunState, SendError, SendMessage, Start, StreamError, Unblocked, UndecodableView, ViewError,
-    Viewed, Watch, generate_run_id,
+    Awaits, BlockedCount, Client, Ended, Forked, Fulfil, FulfilError, Item, Items, List,
+    ListMessages, ListOffers, ListWaiting, MessageInfo, MessagePage, MessageState, OfferInfo,
+    OfferPage, OfferStatus, PauseError, Paused, Receipt, Reply, Request, RequestError, Resumed,
+    RunHandle, RunHistory, RunInfo, RunPage, RunState, SendError, SendMessage, Start, StreamError,
+    Unblocked, UndecodableView, ViewError, Viewed, Watch, generate_run_id,
 };
 pub use clock::{Clock, SystemClock};
 pub use engine::Reuse;
 pub use error::{Drained, PurgeError, ReadError, RunError, StartError, Unavailable, UnblockError};
+pub use fork::ForkError;
 pub use manifest::{
     ActivityManifest, Manifest, PassedMarker, PublishManifest, ReceiveManifest, SupportedMarker,
     TypeManifest, TypeManifests, WorkflowManifest,

@@ -70,6 +70,7 @@ fn history(number: u64) -> History {
         first_operation: 1,
         version: None,
         migrated_from: None,
+        forked_from: Vec::new(),
         streams: Vec::new(),
     });
     let mut units = vec![machine.observe(started, at, at).unwrap().unit];

@@ -104,6 +104,7 @@ fn told<W: Workflow>(answer: &Value) -> Vec<Unit> {
         first_operation: 1,
         version: None,
         migrated_from: None,
+        forked_from: Vec::new(),
         streams: Vec::new(),
     });
     let mut units = vec![machine.observe(started, at, at).unwrap().unit];

@@ -3,9 +3,9 @@
 #![allow(clippy::unwrap_used)]
 
 use perennial::history::{
-    ActivityFailure, CallSite, Channel, Close, Decision, Migrated, Observation, OpenOperation,
-    RecordSource, Render, SlotResult, Started, StreamEnd, Told, UNIT_VERSION, Unit, decode_unit,
-    encode_unit, render,
+    ActivityFailure, CallSite, Channel, Close, Decision, ForkedFrom, Migrated, Observation,
+    OpenOperation, RecordSource, Render, SlotResult, Started, StreamEnd, Told, UNIT_VERSION, Unit,
+    decode_unit, encode_unit, render,
 };
 use perennial::value::Value;
 use perennial::{
@@ -56,10 +56,15 @@ fn ids() -> impl Strategy<Value = String> {
 
 fn started() -> impl Strategy<Value = Started> {
     let streams = (".{0,9}", any::<u64>()).prop_map(|(name, last)| StreamEnd { name, last });
+    let forks = (ids(), any::<u64>()).prop_map(|(run, last)| ForkedFrom {
+        run: RunId::new(run).unwrap(),
+        last,
+    });
     let labels = (
         prop::option::of(any::<u32>()),
         prop::option::of(ids()),
         prop::collection::vec(streams, 0..3),
+        prop::collection::vec(forks, 0..3),
     );
     (
         ".{0,20}",
@@ -83,6 +88,7 @@ fn started() -> impl Strategy<Value = Started> {
                 version: labels.0,
                 migrated_from: labels.1.map(|run| RunId::new(run).unwrap()),
                 streams: labels.2,
+                forked_from: labels.3,
             },
         )
 }

@@ -39,6 +39,7 @@ fn every_kind() -> Vec<Unit> {
             first_operation: 8,
             version: None,
             migrated_from: None,
+            forked_from: Vec::new(),
             streams: Vec::new(),
         }),
         Observation::ActivityCompleted {

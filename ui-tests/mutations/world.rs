@@ -89,6 +89,7 @@ impl<'a> World<'a> {
             first_operation: 1,
             version: definition.graph.version,
             migrated_from: None,
+            forked_from: Vec::new(),
             streams: Vec::new(),
         };
         let mut next = Some((BEGIN, Observation::Started(started)));

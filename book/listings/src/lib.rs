@@ -13,6 +13,7 @@ pub mod mailbox;
 pub mod messages;
 pub mod migration;
 pub mod outbox;
+pub mod pausing;
 pub mod planning;
 pub mod running;
 pub mod shell;

@@ -31,6 +31,9 @@ struct Arguments {
 enum Command {
     Send(runs::Send),
     Signal(runs::Signal),
+    Pause(runs::Pause),
+    Resume(runs::Resume),
+    Fork(runs::Fork),
     List(runs::List),
     Show(runs::Show),
     History(runs::History),
@@ -95,6 +98,9 @@ pub fn call(
     let result = match command {
         Command::Send(command) => command.run(),
         Command::Signal(command) => command.run(),
+        Command::Pause(command) => command.run(),
+        Command::Resume(command) => command.run(),
+        Command::Fork(command) => command.run(),
         Command::List(command) => command.run(),
         Command::Show(command) => command.run(),
         Command::History(command) => command.run(),

@@ -67,6 +67,12 @@ impl List {
         self
     }
 
+    /// Only runs that are [paused](super::Client::pause) (`true`), or only those that are not.
+    pub fn paused(mut self, paused: bool) -> Self {
+        self.query.paused = Some(paused);
+        self
+    }
+
     /// Only runs whose ids begin with `prefix`.
     pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
         self.query.prefix = prefix.into();

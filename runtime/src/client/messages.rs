@@ -1,6 +1,6 @@
 //! Lists of what a run was sent.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use perennial::history::{Channel, Decision, Observation, Told, Unit};
@@ -205,8 +205,11 @@ impl Page {
             let (run, at) = (run.clone(), purged.at);
             return Err(ReadError::Purged { run, at });
         }
+        let not_its_own = not_its_own(store, run, &head)?;
         each_unit(store, run, &head, |unit| {
-            if let Observation::MessageArrived(told) = unit.observation {
+            if let Observation::MessageArrived(told) = unit.observation
+                && !not_its_own.contains(&told.number)
+            {
                 self.put(told, unit.at);
             }
             for (event, decision) in (unit.number + 1..).zip(unit.decisions) {
@@ -284,6 +287,40 @@ impl Page {
             };
         }
     }
+}
+
+/// Of a run that is a fork: the messages in what it has from the other run that no wait has taken. They were told to
+/// that one (M43).
+fn not_its_own(store: &dyn Store, run: &RunKey, head: &Head) -> Result<BTreeSet<u64>, StoreError> {
+    let first = store.history(run, head.generation, 1, 1)?;
+    let inherited = match first.first().map(|unit| &unit.observation) {
+        Some(Observation::Started(started)) => started.inherited(),
+        _ => 0,
+    };
+    let mut left = BTreeSet::new();
+    if inherited == 0 {
+        return Ok(left);
+    }
+    each_unit(store, run, head, |unit| {
+        match unit.observation {
+            Observation::MessageArrived(told) if unit.number <= inherited => {
+                left.insert(told.number);
+            }
+            _ => {}
+        }
+        for decision in unit.decisions {
+            if let Decision::Received {
+                channel: Channel::Message,
+                number,
+                ..
+            } = decision
+            {
+                left.remove(&number);
+            }
+        }
+        unit.number < inherited || !left.is_empty()
+    })?;
+    Ok(left)
 }
 
 /// The units of a generation up to the event that its head names, one page in memory at a time, for as long as more

@@ -4,12 +4,14 @@ mod answers;
 mod awaits;
 mod count;
 mod export;
+mod fork;
 mod fulfil;
 mod fulfil_error;
 mod list;
 mod messages;
 mod migrate;
 mod offers;
+mod pause;
 mod publications;
 mod purge;
 mod request;
@@ -33,11 +35,13 @@ use serde::{Deserialize, Serialize};
 
 pub use awaits::Awaits;
 pub use count::BlockedCount;
+pub use fork::Forked;
 pub use fulfil::Fulfil;
 pub use fulfil_error::{Ended, FulfilError};
 pub use list::{List, RunPage};
 pub use messages::{ListMessages, MessageInfo, MessagePage, MessageState};
 pub use offers::{ListOffers, ListWaiting, OfferInfo, OfferPage, OfferStatus};
+pub use pause::{PauseError, Paused, Resumed};
 pub use perennial::Receipt;
 pub use request::{Reply, Request, RequestError};
 pub use run::RunHandle;
@@ -49,14 +53,19 @@ pub use stream_error::StreamError;
 pub use unblock::Unblocked;
 pub use view::{UndecodableView, ViewError, Viewed, Watch};
 
+#[cfg(unix)]
+pub(crate) use fork::fork;
 pub(crate) use list::{after as cursor, limit as page_limit, page as list_page};
 pub(crate) use messages::{MessageFilter, page as message_page};
+#[cfg(unix)]
+pub(crate) use pause::ask as ask_pause;
 #[cfg(unix)]
 pub(crate) use send::send;
 pub(crate) use stream::stored_items;
 
 use crate::engine::{Reuse, Shared};
 use crate::error::{PurgeError, ReadError, StartError, Unavailable, UnblockError};
+use crate::fork::{ForkError, Wish};
 use crate::store::{
     AttemptRecord, BlockedRecord, Head, Loaded, ProgramRecord, Purged, Status, Store, StoreError,
 };
@@ -211,6 +220,66 @@ impl Client {
         unblock::unblock(&self.shared, run).await
     }
 
+    /// Pauses a run: nothing is told to it any more, over restarts too, until it is let [go on](Self::resume). Answers
+    /// when that is durable; a run that is busy has ended its step then.
+    ///
+    /// What arrives meanwhile is kept, in its order (M45): messages, values for its stubs, and what its activities come
+    /// to, which go on. Time goes on too. A deadline that passes counts as missed by what came after it, and by nothing
+    /// that came before. A run that is [blocked](RunState::Blocked) can be paused, and is tried when it goes on.
+    ///
+    /// # Errors
+    ///
+    /// [`PauseError`]: the run is not there, or has ended.
+    pub async fn pause(&self, id: &RunId) -> Result<Paused, PauseError> {
+        let run = RunKey::new(self.namespace.clone(), id.clone());
+        pause::pause(&self.shared, run).await
+    }
+
+    /// Lets a run go on that was [paused](Self::pause): it is told what has arrived, in the order in which that did.
+    /// Answers when that is durable. One that was not paused goes on as it did.
+    ///
+    /// # Errors
+    ///
+    /// [`PauseError`]: the run is not there, or has ended.
+    pub async fn resume(&self, id: &RunId) -> Result<Resumed, PauseError> {
+        let run = RunKey::new(self.namespace.clone(), id.clone());
+        pause::resume(&self.shared, run).await
+    }
+
+    /// Forks a run: makes a new one, in the same namespace, that goes on from where this one was after an event, by its
+    /// number in the history. The unit that has the event is taken whole, and what it came to last is
+    /// [`Forked::last`]. The other run is only read, and may be at work, paused, blocked, or ended.
+    ///
+    /// The history up to there is the new run's own. The code that runs now replays it first, and where it does not come
+    /// to the same nothing is made. What had a result keeps it. What was open then:
+    ///
+    /// - Timers keep their deadlines. One that has passed since fires at once.
+    /// - Activities are scheduled anew, with another idempotency key: **what they do may happen a second time**, once for
+    ///   each of the two runs.
+    /// - Stubs are offered anew, under references of the new run.
+    /// - A message to another run, or a value for what that offers, whose receipt is not in that history is sent once
+    ///   more.
+    ///
+    /// It begins with an empty inbox (M43): a message that the other run had not taken by then is that one's alone, and so
+    /// are its idempotency keys. The numbers of its streams are counted on.
+    ///
+    /// Up to the event the code knows itself by the id of the other run, since what it made of that is compared; from
+    /// then on `cx.run_id()` is the new one.
+    ///
+    /// # Errors
+    ///
+    /// [`ForkError`], also where the history up to there has more than 64 MiB: no run was made, unless it is [`ForkError::Unavailable`] and says that this is not known.
+    pub async fn fork(
+        &self,
+        id: &RunId,
+        event: u64,
+        to: impl TryInto<RunId, Error: Into<InvalidId>>,
+    ) -> Result<Forked, ForkError> {
+        let to = to.try_into().map_err(Into::into)?;
+        let run = RunKey::new(self.namespace.clone(), id.clone());
+        fork::fork(&self.shared, Wish { run, event, to }).await
+    }
+
     /// How many runs of the namespace are blocked, by workflow and code. It takes a look at each of them, and at
     /// no other run.
     ///
@@ -313,6 +382,9 @@ pub struct RunInfo {
     /// What it waits for from outside, and what it has and did not take.
     #[serde(default)]
     pub awaits: Awaits,
+    /// Since when it is [paused](Client::pause), whatever else its state is; `None`: it is not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paused: Option<Timestamp>,
 }
 
 /// How a run stands.
@@ -355,6 +427,7 @@ impl RunInfo {
             finished: head.finished,
             purged: head.purged.map(|purged| purged.at),
             migrated_to: head.migrated_to,
+            paused: head.paused,
         }
     }
 }

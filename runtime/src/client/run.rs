@@ -10,6 +10,8 @@ use perennial::{
 };
 use tokio::sync::oneshot;
 
+use super::fork;
+use super::pause::{self, PauseError, Paused, Resumed};
 use super::unblock::unblock;
 use super::{
     Fulfil, Items, ListMessages, ListOffers, RunHistory, RunInfo, SendError, SendMessage,
@@ -17,6 +19,7 @@ use super::{
 };
 use crate::engine::{self, Shared, WaitError};
 use crate::error::{ReadError, RunError, Unavailable, UnblockError};
+use crate::fork::{ForkError, Wish};
 use crate::store::Status;
 
 /// A run of the workflow `W`.
@@ -106,6 +109,40 @@ impl<W: Workflow> RunHandle<W> {
     /// [`UnblockError`].
     pub async fn unblock(&self) -> Result<Unblocked, UnblockError> {
         unblock(&self.shared, self.run.clone()).await
+    }
+
+    /// Has it paused: see [`Client::pause`](super::Client::pause).
+    ///
+    /// # Errors
+    ///
+    /// [`PauseError`].
+    pub async fn pause(&self) -> Result<Paused, PauseError> {
+        pause::pause(&self.shared, self.run.clone()).await
+    }
+
+    /// Lets it go on: see [`Client::resume`](super::Client::resume).
+    ///
+    /// # Errors
+    ///
+    /// [`PauseError`].
+    pub async fn resume(&self) -> Result<Resumed, PauseError> {
+        pause::resume(&self.shared, self.run.clone()).await
+    }
+
+    /// Forks it, and gives the new run: see [`Client::fork`](super::Client::fork).
+    ///
+    /// # Errors
+    ///
+    /// [`ForkError`].
+    pub async fn fork(
+        &self,
+        event: u64,
+        to: impl TryInto<RunId, Error: Into<InvalidId>>,
+    ) -> Result<Self, ForkError> {
+        let to = to.try_into().map_err(Into::into)?;
+        let run = self.run.clone();
+        let forked = fork::fork(&self.shared, Wish { run, event, to }).await?;
+        Ok(Self::new(Arc::clone(&self.shared), forked.run))
     }
 
     /// Sends it a message: see [`Client::send`](super::Client::send).

@@ -1,5 +1,5 @@
 //! Talking to runs from outside the process that runs them: what the command `perennial` does with `send`, `signal`,
-//! `fulfil`, `list`, `show`, `history`, `messages`, `waiting`, `view` and `stream`.
+//! `fulfil`, `pause`, `resume`, `fork`, `list`, `show`, `history`, `messages`, `waiting`, `view` and `stream`.
 //!
 //! [`Runs::at`] finds runs wherever they are, and [`Runs::ask`] asks: one [`Request`], one [`Answer`];
 //! [`Runs::follow`] has what comes handed on. A program
@@ -55,6 +55,7 @@ mod listen;
 #[path = "no_listen.rs"]
 mod listen;
 mod offers;
+mod pause;
 mod place;
 mod publications;
 mod request;

@@ -4,13 +4,17 @@ use std::fmt;
 
 use perennial::history::{Channel, Unit};
 use perennial::value::Value;
-use perennial::{Namespace, RunKey, Timestamp};
+use perennial::{Namespace, RunId, RunKey, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::offers::{Fulfil, ListWaiting};
 use super::publications::{ItemPage, ReadStream, Views};
-use crate::client::{MessagePage, OfferInfo, OfferPage, Receipt, RunInfo, RunPage, SendError};
+use crate::client::{
+    Forked, MessagePage, OfferInfo, OfferPage, PauseError, Paused, Receipt, Resumed, RunInfo,
+    RunPage, SendError,
+};
 use crate::error::{ReadError, Unavailable};
+use crate::fork::ForkError;
 use crate::manifest::TypeManifest;
 use crate::store::{AttemptRecord, Queued, Status, StreamRange, Task, ViewRecord};
 
@@ -22,6 +26,26 @@ use crate::store::{AttemptRecord, Queued, Status, StreamRange, Task, ViewRecord}
 pub enum Request {
     /// A message or a signal for a run. Answered with [`Answer::Sent`].
     Send(Tell),
+    /// Nothing is to be told to a run any more. Answered with [`Answer::Paused`].
+    Pause {
+        /// The run.
+        run: RunKey,
+    },
+    /// A run that was paused is to go on. Answered with [`Answer::Resumed`].
+    Resume {
+        /// The run.
+        run: RunKey,
+    },
+    /// A new run is to go on from where another one was after an event. Answered with [`Answer::Forked`]; only by a
+    /// program that has the code of the workflow, since that has to come to the same.
+    Fork {
+        /// The other run.
+        run: RunKey,
+        /// The number of the event, in the history of its last generation.
+        event: u64,
+        /// The id of the new run, in the same namespace.
+        to: RunId,
+    },
     /// A page of runs. Answered with [`Answer::Runs`].
     List(ListRuns),
     /// How a run stands, and what is kept of it beside its history. Answered with [`Answer::Run`].
@@ -58,7 +82,8 @@ pub enum Request {
 impl Request {
     /// The names of the requests that this program knows, as they stand in JSON.
     pub(super) const NAMES: &[&str] = &[
-        "send", "list", "show", "history", "messages", "fulfil", "waiting", "stream", "view",
+        "send", "pause", "resume", "fork", "list", "show", "history", "messages", "fulfil",
+        "waiting", "stream", "view",
     ];
 }
 
@@ -93,6 +118,8 @@ pub struct ListRuns {
     pub status: Option<Status>,
     /// Only runs that are blocked, or only those that are not.
     pub blocked: Option<bool>,
+    /// Only runs that are paused, or only those that are not.
+    pub paused: Option<bool>,
     /// Only runs whose ids begin like this.
     pub prefix: String,
     /// At most so many; 0: 100.
@@ -127,6 +154,12 @@ pub struct ListMessages {
 pub enum Answer {
     /// The run has it, durably.
     Sent(Receipt),
+    /// The run is paused, durably.
+    Paused(Paused),
+    /// The run is not paused, durably.
+    Resumed(Resumed),
+    /// The new run is there, durably.
+    Forked(Forked),
     /// A page of runs.
     Runs(RunPage),
     /// How a run stands.
@@ -300,6 +333,20 @@ codes! {
     INVALID_CURSOR = "invalid_cursor";
     /// A page was asked for in both directions.
     BOTH_DIRECTIONS = "both_directions";
+    /// There is a run of the new id.
+    RUN_EXISTS = "run_exists";
+    /// The id of the new run cannot be one.
+    INVALID_ID = "invalid_id";
+    /// The run's history has no such event.
+    NO_SUCH_EVENT = "no_such_event";
+    /// The run has ended with that event.
+    AT_END = "at_end";
+    /// The history does not fit the code that runs now, or there is no such code. The text has the exact error.
+    DOES_NOT_FIT = "does_not_fit";
+    /// The history is too large.
+    TOO_LARGE = "too_large";
+    /// It takes a program that is at work.
+    NO_PROGRAM = "no_program";
     /// It cannot be done in an export.
     READ_ONLY = "read_only";
     /// It may have been done or not: the answer was lost.
@@ -374,6 +421,40 @@ impl From<SendError> for Refused {
     }
 }
 
+impl From<PauseError> for Refused {
+    fn from(error: PauseError) -> Self {
+        let code = match &error {
+            PauseError::NotFound { .. } => Self::RUN_NOT_FOUND,
+            PauseError::Finished {
+                migrated_to: Some(_),
+                ..
+            } => Self::RUN_MIGRATED,
+            PauseError::Finished { .. } => Self::RUN_FINISHED,
+            PauseError::Unavailable(error) if error.lost().is_some() => Self::UNACKNOWLEDGED,
+            PauseError::Unavailable(_) => Self::UNAVAILABLE,
+        };
+        Self::new(code, error)
+    }
+}
+
+impl From<ForkError> for Refused {
+    fn from(error: ForkError) -> Self {
+        let code = match &error {
+            ForkError::InvalidId(_) => Self::INVALID_ID,
+            ForkError::NotFound { .. } => Self::RUN_NOT_FOUND,
+            ForkError::Purged { .. } => Self::RUN_PURGED,
+            ForkError::NoSuchEvent { .. } => Self::NO_SUCH_EVENT,
+            ForkError::AtEnd { .. } => Self::AT_END,
+            ForkError::TargetExists { .. } => Self::RUN_EXISTS,
+            ForkError::Blocked { .. } => Self::DOES_NOT_FIT,
+            ForkError::TooLarge { .. } => Self::TOO_LARGE,
+            ForkError::Unavailable(error) if error.lost().is_some() => Self::UNACKNOWLEDGED,
+            ForkError::Unavailable(_) => Self::UNAVAILABLE,
+        };
+        Self::new(code, error)
+    }
+}
+
 impl From<ReadError> for Refused {
     fn from(error: ReadError) -> Self {
         let code = match &error {
@@ -423,6 +504,13 @@ mod tests {
         };
         let all = vec![
             Request::Send(send),
+            Request::Pause { run: run() },
+            Request::Resume { run: run() },
+            Request::Fork {
+                run: run(),
+                event: 7,
+                to: "order-42-b".parse().unwrap(),
+            },
             Request::List(ListRuns::default()),
             Request::Show { run: run() },
             Request::History {
@@ -454,6 +542,9 @@ mod tests {
         for one in &all {
             match one {
                 Request::Send(_)
+                | Request::Pause { .. }
+                | Request::Resume { .. }
+                | Request::Fork { .. }
                 | Request::List(_)
                 | Request::Show { .. }
                 | Request::History { .. }

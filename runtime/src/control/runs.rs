@@ -129,7 +129,10 @@ impl Runs {
             Kind::Stopped(stopped) => Ok(stopped.serve(request)?),
             Kind::Export { path, loaded } => {
                 let run = match &request {
-                    Request::Send(_) | Request::Fulfil(_) => return Err(read_only().into()),
+                    Request::Send(_) | Request::Fulfil(_) => return Err(read_only("sent").into()),
+                    Request::Pause { .. } | Request::Resume { .. } | Request::Fork { .. } => {
+                        return Err(read_only("changed").into());
+                    }
                     Request::List(list) => return Ok(Answer::Runs(list_export(path, list)?)),
                     Request::Waiting(list) => {
                         return Ok(Answer::Offers(offers::waiting_in_export(path, list)?));

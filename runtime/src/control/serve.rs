@@ -9,17 +9,21 @@ use perennial::{MAX_CHANNEL_NAME, RunKey, Timestamp, is_channel_name};
 
 use super::follow::{self, Ended, Follow, GivenUp, Listener};
 use super::offers::{self, Fulfil};
+use super::pause;
 use super::publications;
 use super::request::{
     Answer, Attempts, HistoryPart, ListMessages, ListRuns, Receives, Refused, Request, RunDetails,
     StubType, Tell,
 };
 use super::room::{size, within_room};
-use crate::client::{self, MessageFilter, MessagePage, Receipt, RunInfo, RunPage, SendError};
-use crate::engine;
+use crate::client::{
+    self, Forked, MessageFilter, MessagePage, Paused, Receipt, Resumed, RunInfo, RunPage, SendError,
+};
 #[cfg(unix)]
 use crate::engine::Shared;
+use crate::engine::{self, PauseReply, PauseWish};
 use crate::error::{ReadError, Unavailable};
+use crate::fork::Wish;
 use crate::manifest::{Manifest, OfferManifest, ReceiveManifest, WorkflowManifest};
 use crate::registry::closest;
 use crate::store::{
@@ -49,6 +53,21 @@ pub(super) trait Serve: fmt::Debug + Send + Sync {
         follow::stored(self.store(), follow, listener)
     }
 
+    /// Has a run paused, or go on.
+    fn pause(&self, _run: &RunKey, _wish: PauseWish) -> Result<PauseReply, Refused> {
+        Err(read_only("changed"))
+    }
+
+    /// Makes a new run that goes on from where another one was.
+    fn fork(&self, _wish: Wish) -> Result<Forked, Refused> {
+        Err(Refused::new(
+            Refused::NO_PROGRAM,
+            "the run was not forked, since the code of its workflow has to replay what the fork is to begin with, and \
+             no program is at work here\n\n\
+             help: start the program, with `.control_socket()`, and ask it",
+        ))
+    }
+
     /// Does what is asked.
     fn serve(&self, request: Request) -> Result<Answer, Refused> {
         let store = self.store();
@@ -56,6 +75,17 @@ pub(super) trait Serve: fmt::Debug + Send + Sync {
             Request::Send(tell) => {
                 check_name(&tell.name)?;
                 Answer::Sent(self.send(tell)?)
+            }
+            Request::Pause { run } => {
+                let reply = self.pause(&run, PauseWish::Pause)?;
+                Answer::Paused(Paused::new(run, reply))
+            }
+            Request::Resume { run } => {
+                let reply = self.pause(&run, PauseWish::Resume)?;
+                Answer::Resumed(Resumed::new(run, reply))
+            }
+            Request::Fork { run, event, to } => {
+                Answer::Forked(self.fork(Wish { run, event, to })?)
             }
             Request::List(list) => Answer::Runs(cut_runs(client::list_page(store, query(list)?)?)),
             Request::Show { run } => Answer::Run(details(store, run, self.now())?.into()),
@@ -133,6 +163,18 @@ impl Serve for Program {
         let _follower = self.followers.one_more()?;
         follow::program::follow(&self.shared, follow, listener)
     }
+
+    fn pause(&self, run: &RunKey, wish: PauseWish) -> Result<PauseReply, Refused> {
+        let Self { shared, .. } = self;
+        Ok(shared
+            .tokio
+            .block_on(client::ask_pause(shared, run, wish))?)
+    }
+
+    fn fork(&self, wish: Wish) -> Result<Forked, Refused> {
+        let Self { shared, .. } = self;
+        Ok(shared.tokio.block_on(client::fork(shared, wish))?)
+    }
 }
 
 /// A store that no program has open.
@@ -187,6 +229,10 @@ impl Serve for Stopped {
     fn fulfil(&self, fulfil: Fulfil) -> Result<Receipt, Refused> {
         offers::fulfil(self.store(), fulfil, self.now())
     }
+
+    fn pause(&self, run: &RunKey, wish: PauseWish) -> Result<PauseReply, Refused> {
+        Ok(pause::change(self.store(), run, wish, self.now())?)
+    }
 }
 
 /// What an export holds: nothing can be changed in it.
@@ -207,21 +253,21 @@ impl Serve for Exported {
     }
 
     fn send(&self, _: Tell) -> Result<Receipt, Refused> {
-        Err(read_only())
+        Err(read_only("sent"))
     }
 
     fn fulfil(&self, _: Fulfil) -> Result<Receipt, Refused> {
-        Err(read_only())
+        Err(read_only("sent"))
     }
 }
 
 /// Nothing can be done in an export.
-pub(super) fn read_only() -> Refused {
-    Refused::new(
-        Refused::READ_ONLY,
-        "nothing was sent, since an export only tells how things were\n\n\
-         help: name the folder of the store that the runs are in",
-    )
+pub(super) fn read_only(what: &str) -> Refused {
+    let text = format!(
+        "nothing was {what}, since an export only tells how things were\n\n\
+         help: name the folder of the store that the runs are in"
+    );
+    Refused::new(Refused::READ_ONLY, text)
 }
 
 /// Waits for the fate of a write.
@@ -255,6 +301,7 @@ pub(super) fn query(list: ListRuns) -> Result<ListQuery, ReadError> {
         workflow: list.workflow,
         status: list.status,
         blocked: list.blocked,
+        paused: list.paused,
         prefix: list.prefix,
         limit: client::page_limit(list.limit),
     })

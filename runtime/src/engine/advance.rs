@@ -33,7 +33,7 @@ impl Shard {
         }
         if run.ended {
             // What its attempts still bring is committed, and nothing else happens.
-        } else if run.blocked.is_some() {
+        } else if run.blocked.is_some() || run.paused.is_some() {
             run.keep_inputs(shared.clock.now());
         } else if run.machine.is_none() {
             let due = run.due.max(shared.clock.now());
@@ -408,7 +408,8 @@ pub(super) fn apply(shared: &Shared, run: &mut Run, input: &Input, step: Step, n
                 payload,
                 ..
             } => {
-                let effect = match shared.refuse_name(run, to, *channel, name) {
+                let effect = match shared.refuse_name((&run.key, &run.workflow), to, *channel, name)
+                {
                     Some(failure) => SlotEffect::Known(SlotResult::NotSent(failure)),
                     None => SlotEffect::Send {
                         run: to.clone(),

@@ -62,7 +62,7 @@ impl Shared {
 impl Run {
     /// What a commit has put into the run's own queue.
     fn take_own(&mut self, rows: Vec<Queued>) {
-        if self.ended || self.blocked.is_some() {
+        if self.ended || self.blocked.is_some() || self.paused.is_some() {
             return;
         }
         for row in rows {
@@ -279,6 +279,8 @@ impl Shard {
                     }
                 }
                 After::Unblocked => self.answer_tried(key, None),
+                After::Paused => self.has_paused(key),
+                After::Resumed => self.has_resumed(key),
             }
         }
     }

@@ -9,6 +9,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::fulfil::FulfilRequest;
 use super::migrate::MigrateRequest;
+use super::pause::PauseRequest;
 use super::reply::ReplyRequest;
 use super::reuse::Reuse;
 use super::send::SendRequest;
@@ -29,6 +30,8 @@ pub(crate) enum Message {
     },
     /// A client asks for a blocked run to be tried again.
     Unblock { run: RunKey, reply: UnblockReply },
+    /// A client has a run paused, or go on.
+    Pause(PauseRequest),
     /// A client moves a run to a new one.
     Migrate(MigrateRequest),
     /// The store has answered that.
@@ -96,6 +99,7 @@ impl Message {
     pub(crate) fn run(&self) -> Option<&RunKey> {
         match self {
             Self::Start(request) => Some(&request.run),
+            Self::Pause(request) => Some(&request.run),
             Self::Migrate(request) => Some(&request.run),
             Self::Send(request) => Some(&request.run),
             Self::Arrived(arrival) => Some(&arrival.run),

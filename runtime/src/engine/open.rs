@@ -13,6 +13,7 @@ use super::inputs::IDLE_SIGNALS;
 use super::message::{Ended, Message, WaitError};
 use super::run::{BlockedNow, Open, Progress, Run, Stage};
 use super::shard::Shard;
+use crate::client::PauseError;
 use crate::error::{Unavailable, UnblockError};
 use crate::store::{Head, Loaded, Status, Store, StoreError};
 
@@ -101,6 +102,9 @@ fn has_to_do(loaded: &Loaded, now: Timestamp) -> bool {
         queue,
         ..
     } = loaded;
+    if head.paused.is_some() {
+        return !tasks.is_empty();
+    }
     head.blocked
         || !tasks.is_empty()
         || queue
@@ -108,6 +112,11 @@ fn has_to_do(loaded: &Loaded, now: Timestamp) -> bool {
             .any(|row| head.inbox.awaited.wakes(&row.observation))
         || timers.iter().any(|(_, deadline)| *deadline <= now)
         || head.inbox.signals >= IDLE_SIGNALS
+}
+
+/// Whether nothing can happen to a run that was loaded, since it is paused and none of its activities is open.
+fn is_at_rest(loaded: &Loaded) -> bool {
+    loaded.head.paused.is_some() && loaded.tasks.is_empty()
 }
 
 /// The program that has begun the run; empty where that cannot be told.
@@ -155,6 +164,7 @@ impl Shard {
             Ok(None) => {
                 self.answer(key, &Err(WaitError::NotFound));
                 self.answer_asked(key, &UnblockError::of_end(key, None));
+                self.fail_pauses(key, &PauseError::of_end(key, None));
                 self.answer_starts(key);
             }
             Ok(Some(Loaded { head, tasks, .. }))
@@ -162,11 +172,13 @@ impl Shard {
             {
                 self.answer_end(key, &head);
                 self.answer_asked(key, &UnblockError::of_end(key, Some(&head)));
+                self.fail_pauses(key, &PauseError::of_end(key, Some(&head)));
                 self.answer_starts(key);
             }
             // A timer of it is due, say: that is for a program that fits.
             Ok(Some(loaded)) if self.is_left_to_others(key, &loaded) => {}
-            Ok(Some(loaded)) if !self.is_asked_about(key) && !wanted(&loaded) => {}
+            Ok(Some(loaded))
+                if !self.is_asked_about(key) && (is_at_rest(&loaded) || !wanted(&loaded)) => {}
             Ok(Some(loaded)) => {
                 self.runs
                     .insert(key.clone(), Run::opening(key.clone()).into());
@@ -191,6 +203,7 @@ impl Shard {
     /// Whether somebody waits until the run is in memory.
     fn is_asked_about(&self, key: &RunKey) -> bool {
         self.asked.contains_key(key)
+            || self.pauses.contains_key(key)
             || self.migrations.contains_key(key)
             || self.starts.contains_key(key)
     }
@@ -202,6 +215,7 @@ impl Shard {
         if head.owner == self.shared.owner
             || head.status.is_finished()
             || self.asked.contains_key(key)
+            || self.pauses.contains_key(key)
             || self.migrations.contains_key(key)
         {
             return false;
@@ -228,6 +242,7 @@ impl Shard {
                 self.runs.remove(key);
                 self.answer(key, &Err(WaitError::NotFound));
                 self.answer_asked(key, &UnblockError::of_end(key, None));
+                self.fail_pauses(key, &PauseError::of_end(key, None));
                 self.answer_starts(key);
             }
             Err(error) => self.unreadable(key, error),
@@ -242,6 +257,7 @@ impl Shard {
             let _ = request.reply.send(Err(error.clone()));
         }
         self.answer_asked(key, &UnblockError::Unavailable(error.clone()));
+        self.fail_pauses(key, &PauseError::Unavailable(error.clone()));
         self.answer(key, &Err(WaitError::Unavailable(error)));
     }
 
@@ -285,6 +301,7 @@ impl Shard {
         run.finished = head.finished.unwrap_or_default();
         run.was_blocked = head.blocked && !run.ended;
         run.shows = !head.views.is_empty();
+        run.paused = head.paused;
         run.timers = timers
             .into_iter()
             .map(|(operation, deadline)| (deadline, operation))
@@ -310,6 +327,8 @@ impl Shard {
             self.prepare(key, operation);
         }
         self.answer_starts(key);
+        // Before it is told anything: it may be what its next step does that somebody wants to keep it from.
+        self.go_on_pausing(key);
         self.advance(key);
     }
 

@@ -57,6 +57,8 @@ pub(super) struct Run {
     pub(super) in_flight: Option<Vec<After>>,
     /// Why this program cannot go on with it.
     pub(super) blocked: Option<BlockedNow>,
+    /// Since when it is told nothing, because somebody has paused it.
+    pub(super) paused: Option<Timestamp>,
     /// The store has views of it.
     pub(super) shows: bool,
     /// An earlier try was blocked, and the record of that has not been cleared.
@@ -194,6 +196,10 @@ pub(super) enum After {
     Blocked,
     /// Those who asked for a try are told that the run goes on.
     Unblocked,
+    /// Who paused it is told.
+    Paused,
+    /// Who let it go on is told, and it is told what has arrived.
+    Resumed,
 }
 
 /// Why this program cannot go on with a run.
@@ -228,6 +234,7 @@ impl Run {
             after: Vec::new(),
             in_flight: None,
             blocked: None,
+            paused: None,
             shows: false,
             was_blocked: false,
             ended: false,
@@ -258,6 +265,7 @@ impl Run {
             views,
             status,
             blocked,
+            pause,
             ..
         } = &self.changes;
         !(units.is_empty()
@@ -269,7 +277,8 @@ impl Run {
             && attempts.is_empty()
             && views.is_empty()
             && status.is_none()
-            && blocked.is_none())
+            && blocked.is_none()
+            && pause.is_none())
     }
 
     /// Whether those who wait for its end are answered by a commit that is not durable yet.

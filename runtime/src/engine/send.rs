@@ -15,7 +15,7 @@ use super::Shared;
 use super::fulfil::FulfilRequest;
 use super::inputs::IDLE_SIGNALS;
 use super::message::Message;
-use super::run::{Run, Stage};
+use super::run::Stage;
 use super::shard::Shard;
 use crate::client::SendError;
 use crate::error::Unavailable;
@@ -150,17 +150,17 @@ impl SendRequest {
 impl Shared {
     /// Why a run cannot send something of that name to a run: its workflow waits for no such thing, as far as this
     /// program knows (M38). What else there may be against it the store says.
-    pub(super) fn refuse_name(
+    pub(crate) fn refuse_name(
         &self,
-        sender: &Run,
+        (sender, workflow): (&RunKey, &str),
         to: &RunId,
         channel: Channel,
         name: &str,
     ) -> Option<SendFailure> {
-        let workflow = if *to == sender.key.id {
-            sender.workflow.clone()
+        let workflow = if *to == sender.id {
+            workflow.to_owned()
         } else {
-            let to = RunKey::new(sender.key.namespace.clone(), to.clone());
+            let to = RunKey::new(sender.namespace.clone(), to.clone());
             let head = self.store.head(&to).ok().flatten();
             head.filter(|head| !head.status.is_finished())?.workflow
         };

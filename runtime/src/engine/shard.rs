@@ -1,6 +1,6 @@
 //! One shard: the loop, and who handles which message.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -12,6 +12,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::message::{Ended, Message, StartRequest, WaitError};
 use super::migrate::{MigrateRequest, UnderWay};
 use super::outbox::Outbox;
+use super::pause::PauseRequest;
 use super::reply::ReplyRequest;
 use super::run::{BlockedNow, Run, Runs, Stage};
 use super::send;
@@ -19,6 +20,7 @@ use super::unblock::Asked;
 use super::warm::Warm;
 use super::{ByRun, Shared, open};
 use crate::activity::panic_text;
+use crate::client::PauseError;
 use crate::error::{Unavailable, UnblockError};
 use crate::store::StoreError;
 
@@ -39,6 +41,8 @@ pub(super) struct Shard {
     pub(super) migrations: HashMap<RunKey, Vec<MigrateRequest>, ByRun>,
     /// Runs whose ends as such are being written.
     pub(super) moving: HashMap<RunKey, UnderWay, ByRun>,
+    /// What clients want of runs that are to be paused, or to go on.
+    pub(super) pauses: HashMap<RunKey, VecDeque<PauseRequest>, ByRun>,
     /// Clients that wait for answers of runs to what they gave them.
     pub(super) replies: HashMap<RunKey, Vec<ReplyRequest>, ByRun>,
     /// What clients tell runs, of which the store has not said that it has it.
@@ -64,6 +68,7 @@ impl Shard {
             asked: HashMap::default(),
             migrations: HashMap::default(),
             moving: HashMap::default(),
+            pauses: HashMap::default(),
             sends: HashMap::default(),
             replies: HashMap::default(),
             tickets: 0,
@@ -116,6 +121,7 @@ impl Shard {
                 let run = message.run().cloned();
                 self.handle(message);
                 if let Some(run) = run {
+                    self.go_on_pausing(&run);
                     self.try_again(&run);
                     self.go_on_migrating(&run);
                     self.keep_warm(&run);
@@ -137,6 +143,7 @@ impl Shard {
             Message::Start(request) => self.start(request),
             Message::Await { run, reply } => self.wait_for(run, reply),
             Message::Unblock { run, reply } => self.unblock(&run, reply),
+            Message::Pause(request) => self.pause(request),
             Message::Migrate(request) => self.migrate(request),
             Message::Migrated { run, result } => self.migrated(&run, result),
             Message::Send(request) => self.send(send::Sent::Told(request)),
@@ -265,6 +272,10 @@ impl Shard {
         let asked: Vec<RunKey> = self.asked.keys().cloned().collect();
         for run in asked {
             self.answer_asked(&run, &UnblockError::Unavailable(error.clone()));
+        }
+        let paused: Vec<RunKey> = self.pauses.keys().cloned().collect();
+        for run in paused {
+            self.fail_pauses(&run, &PauseError::Unavailable(error.clone()));
         }
         for request in std::mem::take(&mut self.starts).into_values().flatten() {
             let _ = request.reply.send(Err(error.clone()));

@@ -88,6 +88,7 @@ impl Shard {
             first_operation,
             version: workflow.graph.version,
             migrated_from: None,
+            forked_from: Vec::new(),
             streams: before
                 .iter()
                 .flat_map(|head| &head.streams)

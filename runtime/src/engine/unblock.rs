@@ -9,7 +9,7 @@ use std::time::Instant;
 use perennial::RunKey;
 use tokio::sync::oneshot;
 
-use super::run::{BlockedNow, Open, Progress};
+use super::run::{BlockedNow, Open, Progress, Run};
 use super::shard::Shard;
 use super::timers::TimerMessage;
 use crate::error::{Unavailable, UnblockError};
@@ -48,15 +48,26 @@ impl Shard {
             return;
         }
         let run = || key.clone();
-        let answer = match self.runs.get(key) {
+        let answer = match self.runs.get(key).map(Box::as_ref) {
             Some(run) if !run.is_resting() => return,
             Some(open) if open.ended => match self.shared.store.head(key) {
                 Ok(head) => UnblockError::of_end(key, head.as_ref()),
                 Err(error) => UnblockError::Unavailable(error.into()),
             },
+            Some(Run {
+                paused: Some(since),
+                ..
+            }) => UnblockError::Paused {
+                run: run(),
+                since: *since,
+            },
             Some(open) if open.blocked.is_some() => return self.begin_again(key),
             Some(_) => UnblockError::NotBlocked { run: run() },
             None => match self.shared.store.head(key) {
+                Ok(Some(Head {
+                    paused: Some(since),
+                    ..
+                })) => UnblockError::Paused { run: run(), since },
                 Ok(Some(head)) if !head.status.is_finished() && head.blocked => {
                     return self.wake(key);
                 }
@@ -102,6 +113,9 @@ impl Shard {
         let head = &loaded.head;
         if head.status.is_finished() {
             self.answer_asked(key, &UnblockError::of_end(key, Some(head)));
+        } else if let Some(since) = head.paused {
+            let run = key.clone();
+            self.answer_asked(key, &UnblockError::Paused { run, since });
         } else if head.blocked {
             self.try_begins(key, &loaded.blocked);
         } else {

@@ -17,7 +17,7 @@ use crate::activity::panic_text;
 use crate::registry::Registry;
 use crate::store::{
     AttemptOutcome, AttemptRecord, BlockedChange, Changes, Commit, Fence, Head, Loaded, Migrate,
-    Owner, Status, Store, StoreError, TaskChange, TimerChange,
+    Owner, PauseChange, Status, Store, StoreError, TaskChange, TimerChange,
 };
 
 /// How often a run that goes on meanwhile is looked at.
@@ -256,6 +256,7 @@ impl Plan {
             first_operation: 1,
             version: self.definition.to.graph.version,
             migrated_from: Some(self.run.id.clone()),
+            forked_from: Vec::new(),
             streams: Vec::new(),
         };
         let (workflow, input) = (begun.workflow.clone(), begun.input.digest());
@@ -289,6 +290,8 @@ impl Plan {
             owner,
             begin: Changes {
                 enqueue: vec![Observation::Started(begun)],
+                // Who paused the run did not ask for another name of it.
+                pause: loaded.head.paused.map(|at| PauseChange::Pause { at }),
                 stamp: at,
                 ..Changes::default()
             },

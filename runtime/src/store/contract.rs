@@ -249,8 +249,9 @@ pub trait Store: Send + Sync + fmt::Debug + 'static {
     fn due(&self, after: Option<&DueTimer>, limit: usize) -> Result<Vec<DueTimer>, StoreError>;
 
     /// At most `limit` runs after the run `after`, in the order of their keys, that have something to do
-    /// without waiting for a timer: a row in the queue, an open task, or a blocked record. Runs for which
-    /// `artifact` is [unfit](BlockedRecord::unfit) are left out; one whose record cannot be read is not.
+    /// without waiting for a timer: an open task, or, of those that are not [paused](Head::paused), a row in the queue
+    /// or a blocked record. Runs for which `artifact` is [unfit](BlockedRecord::unfit) are left out; one whose record
+    /// cannot be read is not.
     ///
     /// # Errors
     ///
@@ -355,6 +356,9 @@ pub struct Head {
     /// The run, in the same namespace, to which this one was moved: with the status [`Status::Migrated`], and
     /// with no other.
     pub migrated_to: Option<RunId>,
+    /// Since when it is told nothing, because somebody has paused it; `None`: it is not paused. One that has ended
+    /// is not.
+    pub paused: Option<Timestamp>,
 }
 
 /// How a run stands.
@@ -394,7 +398,9 @@ pub struct Create {
     pub after: Option<u64>,
     /// Who owns it from the first moment.
     pub owner: Owner,
-    /// What comes with it: its first unit, or its first row in the queue.
+    /// What comes with it: its first unit, or its first row in the queue. A run that is a fork of another one
+    /// ([`Started::forked_from`](perennial::history::Started::forked_from)) comes with all units that it has from there,
+    /// and what is open in them; the numbers of messages and of items of streams are counted on from those.
     pub changes: Changes,
     /// By which idempotency keys the run knows messages that come with it (S26): each is that of the first row of
     /// [`changes`](Self::changes) whose observation has it.
@@ -461,6 +467,21 @@ pub struct Changes {
     pub next_operation: Option<u64>,
     /// Whether the run is blocked.
     pub blocked: Option<BlockedChange>,
+    /// Whether the run is paused; `None`: as before.
+    pub pause: Option<PauseChange>,
+}
+
+/// A change to whether a run is told what arrives for it. A run that is paused keeps it in its queue, with its stamps,
+/// so that what it is told when it goes on comes in the order of that time (M45).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PauseChange {
+    /// It is paused. One that was paused before is so since then.
+    Pause {
+        /// Since when.
+        at: Timestamp,
+    },
+    /// It goes on.
+    Resume,
 }
 
 /// Puts an observation into a run's queue.
@@ -536,6 +557,8 @@ pub struct ListQuery {
     /// Only runs that are blocked, or only those that are not. One that has finished is not, whatever records it
     /// has.
     pub blocked: Option<bool>,
+    /// Only runs that are paused, or only those that are not.
+    pub paused: Option<bool>,
     /// Only runs whose ids begin like this.
     pub prefix: String,
     /// Only runs after this one, which need not exist.

@@ -17,6 +17,7 @@ pub mod conformance;
 mod contract;
 mod error;
 pub mod export;
+mod fork;
 mod inbox;
 mod memory;
 mod migrate;
@@ -36,7 +37,7 @@ pub use blocked::{BlockedChange, BlockedRecord};
 pub use census::{Census, Standing};
 pub use contract::{
     Ack, Changes, Commit, Create, Created, Deliver, Fence, Head, ListQuery, Loaded, Owner, Page,
-    Queued, Status, Store,
+    PauseChange, Queued, Status, Store,
 };
 pub use error::{KeyConflict, OfferClosed, OfferTaken, OtherOffer, Refusal, StoreError};
 pub use inbox::{

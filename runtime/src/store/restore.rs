@@ -380,6 +380,8 @@ fn check(run: &RunKey, loaded: &Loaded) -> Result<(), StoreError> {
         "generations that are kept and purged at once"
     } else if purged && !(finished && alone && head.inbox == Inbox::default()) {
         "something that a purge would have taken"
+    } else if finished && head.paused.is_some() {
+        "a run that has ended and is paused"
     } else if finished && head.inbox.offers > 0 {
         "open offers that its end would have closed"
     } else if head.blocked == blocked.is_empty() {

@@ -9,14 +9,14 @@ use perennial::{RunId, RunKey};
 
 use super::blocked::{BlockedChange, BlockedRecord};
 use super::contract::{
-    Changes, Commit, Create, Fence, Head, ListQuery, Loaded, Owner, Queued, Status,
+    Changes, Commit, Create, Fence, Head, ListQuery, Loaded, Owner, PauseChange, Queued, Status,
 };
 use super::inbox::{self, Awaited, Inbox, KeyRecord, told};
 use super::offers::Offer;
 use super::purge::Purged;
 use super::tasks::{AttemptOutcome, AttemptRecord, Task, TaskChange};
 use super::view::ViewRecord;
-use super::{Refusal, StoreError, offers, stream, view};
+use super::{Refusal, StoreError, fork, offers, stream, view};
 
 /// The largest unit, and the largest row of a queue, in bytes of its record (S15).
 pub const MAX_UNIT_BYTES: usize = 16 << 20;
@@ -71,6 +71,7 @@ pub(super) fn create(existing: Option<&Head>, create: &Create) -> Result<Creatio
             }));
         }
     };
+    let inherited = fork::inherited(&create.changes.units);
     let stamp = follows.map_or(create.changes.stamp, |head| {
         head.stamp.max(create.changes.stamp)
     });
@@ -83,7 +84,7 @@ pub(super) fn create(existing: Option<&Head>, create: &Create) -> Result<Creatio
         owner: create.owner,
         fence: Fence(follows.map_or(1, |head| head.fence.0 + 1)),
         // Arrivals and operations are counted on over the generations of a run.
-        arrivals: follows.map_or(0, |head| head.arrivals),
+        arrivals: follows.map_or(inherited.arrivals, |head| head.arrivals),
         stamp,
         next_operation: follows.map_or(1, |head| head.next_operation),
         // What an earlier generation has left unread is not this one's (M43), nor are the keys that it knew.
@@ -92,7 +93,7 @@ pub(super) fn create(existing: Option<&Head>, create: &Create) -> Result<Creatio
             ..Inbox::default()
         }),
         // Whoever has read some goes on with what is new.
-        streams: follows.map_or_else(Vec::new, |head| head.streams.clone()),
+        streams: follows.map_or(inherited.streams, |head| head.streams.clone()),
         // Nothing of how the generation before stood is true of this one.
         views: Vec::new(),
         created: stamp,
@@ -102,6 +103,7 @@ pub(super) fn create(existing: Option<&Head>, create: &Create) -> Result<Creatio
         purged: None,
         kept_from: follows.map_or(1, |head| head.kept_from),
         migrated_to: None,
+        paused: None,
     };
     let mut resolved = advance(&create.run, head, &create.changes)?;
     resolved.keys = inbox::keys_of(&create.keys, &resolved.rows)?;
@@ -139,13 +141,15 @@ pub(super) fn commit(head: Option<&Head>, commit: &Commit) -> Result<Resolved, S
         slots,
         views,
         status,
+        pause,
         ..
     } = &commit.changes;
     let says_nothing = units.is_empty()
         && enqueue.is_empty()
         && slots.is_empty()
         && views.is_empty()
-        && status.is_none();
+        && status.is_none()
+        && pause.is_none();
     if head.status.is_finished() && !says_nothing {
         return Err(StoreError::Refused(Refusal::Finished { run: run() }));
     }
@@ -206,13 +210,19 @@ fn advance(run: &RunKey, mut head: Head, changes: &Changes) -> Result<Resolved, 
         Some(BlockedChange::Clear) => head.blocked = false,
         None => {}
     }
+    match changes.pause {
+        _ if head.status.is_finished() => {}
+        Some(PauseChange::Pause { at }) => head.paused = head.paused.or(Some(at)),
+        Some(PauseChange::Resume) => head.paused = None,
+        None => {}
+    }
     Ok(Resolved {
         rows,
         ..Resolved::of(head)
     })
 }
 
-/// A run that has ended waits for nothing. Signals that it has not been told are for nobody, so that stores let their
+/// A run that has ended waits for nothing, and is not paused. Signals that it has not been told are for nobody, so that stores let their
 /// rows go; messages are kept (M42).
 pub(super) fn set_status(head: &mut Head, status: Status) {
     head.status = status;
@@ -220,6 +230,7 @@ pub(super) fn set_status(head: &mut Head, status: Status) {
     if status.is_finished() {
         head.inbox.awaited = Awaited::default();
         head.inbox.signals = 0;
+        head.paused = None;
     }
 }
 
@@ -380,9 +391,11 @@ pub(super) fn check(what: &'static str, size: usize, limit: usize) -> Result<(),
 }
 
 /// Whether the run has something to do without waiting for a timer. A task outlives its run's end (S12);
-/// rows that the end did not take wait for the next generation, if there ever is one.
+/// rows that the end did not take wait for the next generation, if there ever is one. One that is paused is told and
+/// tried nothing, and its tasks go on.
 pub(super) fn has_work(head: &Head, tasks: bool, queue: bool) -> bool {
-    tasks || (!head.status.is_finished() && (queue || head.blocked))
+    let goes_on = !head.status.is_finished() && head.paused.is_none();
+    tasks || (goes_on && (queue || head.blocked))
 }
 
 /// Whether a run waits for a program that can go on with it.
@@ -401,6 +414,9 @@ pub(crate) fn is_listed(query: &ListQuery, id: &RunId, head: &Head) -> bool {
         && query
             .blocked
             .is_none_or(|blocked| blocked == is_blocked(head))
+        && query
+            .paused
+            .is_none_or(|paused| paused == head.paused.is_some())
 }
 
 /// A page of a history, from `units` as they are stored: the one with the greatest number that is at most

@@ -50,6 +50,7 @@ fn units(run: &RunKey, steps: u64) -> Vec<Unit> {
         first_operation: 1,
         version: None,
         migrated_from: None,
+        forked_from: Vec::new(),
         streams: Vec::new(),
     });
     let number = |number: u64| Value::from_json(number.to_string()).unwrap();

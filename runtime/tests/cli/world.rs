@@ -152,6 +152,7 @@ pub(crate) fn record<M, F: WorkflowFn<M>>(
         first_operation: 1,
         version: None,
         migrated_from: None,
+        forked_from: Vec::new(),
         streams: Vec::new(),
     });
     let observations = [started]

@@ -45,6 +45,7 @@ fn never_claimed(store: &dyn Store, id: &str) {
         first_operation: 1,
         version: None,
         migrated_from: None,
+        forked_from: Vec::new(),
         streams: Vec::new(),
     });
     let create = Create {

@@ -620,7 +620,7 @@ fn read_decision(event: u32, content: Content<'_>) -> Result<Decision, RecordErr
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::history::{Migrated, SlotResult, Started, StreamEnd};
+    use crate::history::{ForkedFrom, Migrated, SlotResult, Started, StreamEnd};
     use crate::{FulfilFailure, OperationId, Receipt, RunEnd, SendFailure};
 
     /// The machine adds up what events have at most, so that a unit that it lets through is never too large
@@ -763,6 +763,13 @@ mod tests {
             streams: vec![
                 StreamEnd {
                     name: "s".repeat(128),
+                    last: most,
+                };
+                16
+            ],
+            forked_from: vec![
+                ForkedFrom {
+                    run: "f".repeat(128).parse().expect("a valid id"),
                     last: most,
                 };
                 16

@@ -184,6 +184,20 @@ pub struct Started {
     /// The streams in which earlier generations of the run have given out items: numbers go on from there (S28).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub streams: Vec<StreamEnd>,
+    /// The runs of whose histories this one has its beginning: a run that is forked from one that was forked itself has
+    /// several, in the order of their events. Up to those events the code knows the run by their ids, since what it made
+    /// of them is compared. What they were told, and had not taken, is nothing to this run (M43).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub forked_from: Vec<ForkedFrom>,
+}
+
+/// A run of whose history another one has its beginning.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ForkedFrom {
+    /// The run, in the same namespace.
+    pub run: RunId,
+    /// The last event that is the same in both.
+    pub last: u64,
 }
 
 /// How far a stream of a run is.
@@ -202,8 +216,18 @@ impl StreamEnd {
 }
 
 impl Started {
+    /// The last event that the run has from another one, of which it is a fork; 0: it is none.
+    #[must_use]
+    pub fn inherited(&self) -> u64 {
+        self.forked_from.last().map_or(0, |from| from.last)
+    }
+
     fn size(&self) -> usize {
+        let forks = self.forked_from.iter();
         self.streams.iter().map(StreamEnd::size).sum::<usize>()
+            + forks
+                .map(|from| 32 + from.run.as_str().len())
+                .sum::<usize>()
             + self.workflow.len()
             + self.input.as_json().len()
             + self.artifact.len()

@@ -14,7 +14,7 @@ mod text;
 pub use encode::{UNIT_VERSION, decode_unit, encode_unit};
 pub(crate) use event::TEST_ARTIFACT;
 pub use event::{
-    ActivityFailure, CallSite, Channel, Close, Decision, Event, Migrated, Observation,
+    ActivityFailure, CallSite, Channel, Close, Decision, Event, ForkedFrom, Migrated, Observation,
     OpenOperation, RecordSource, SEMANTICS, SlotResult, Started, StreamEnd, Told, Unit,
 };
 pub use json::NotAHistory;

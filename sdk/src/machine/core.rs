@@ -62,6 +62,7 @@ impl Core {
         state.started_version = started.version;
         state.next_operation = started.first_operation;
         state.begin_streams(started);
+        state.forked_from = started.forked_from.iter().cloned().collect();
     }
 
     pub(super) fn begin_replay(&self, unit: u64, at: Timestamp, decisions: Vec<Decision>) {
@@ -76,7 +77,6 @@ impl Core {
     }
 
     /// The replay that follows keeps what is asked for; deadlines count from the unit's stamp.
-    #[cfg(feature = "testing")]
     pub(super) fn tell(&self, at: Timestamp) {
         let mut state = self.state.borrow_mut();
         state.told = true;
@@ -285,6 +285,6 @@ impl Core {
     }
 
     pub(crate) fn run(&self) -> Option<RunKey> {
-        self.state.borrow().run.clone()
+        self.state.borrow().known_as()
     }
 }

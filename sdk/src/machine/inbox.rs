@@ -74,6 +74,12 @@ impl Inbox {
         waits.into_iter().flatten().copied()
     }
 
+    /// What has arrived and no wait has got was told to another run, of which this one is a fork (M43).
+    pub(super) fn forget_pending(&mut self) {
+        self.pending.clear();
+        self.bytes = 0;
+    }
+
     pub(super) fn memory(&self) -> usize {
         let pending: usize = self.pending.values().map(BTreeMap::len).sum();
         self.bytes + pending * size_of::<(u64, Arrived)>()

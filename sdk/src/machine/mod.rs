@@ -33,7 +33,7 @@ mod view;
 mod waits;
 
 pub use markers::MAX_MARKER_ID;
-pub use step::{LogLine, Offered, Scheduled, Step};
+pub use step::{LogLine, Offered, Retold, Scheduled, Step};
 pub use view::Shown;
 
 pub(crate) use self::core::{Core, SITE};
@@ -134,6 +134,22 @@ impl Machine {
     /// [`Blocked`], from then on for whatever is fed.
     pub fn replay(&mut self, unit: Unit) -> Result<(), Blocked> {
         self.unless_blocked(|machine| machine.replay_unit(unit).map(drop))
+    }
+
+    /// As [`replay`](Self::replay), and gives back what whoever carries the run on elsewhere has to know, and is in no
+    /// history: the options of the activities that the unit schedules, and what becomes of offers.
+    ///
+    /// # Errors
+    ///
+    /// [`Blocked`], from then on for whatever is fed.
+    pub fn retell(&mut self, unit: Unit) -> Result<Retold, Blocked> {
+        self.unless_blocked(|machine| {
+            machine.core.tell(unit.at);
+            let Made {
+                scheduled, offers, ..
+            } = machine.replay_unit(unit)?;
+            Ok(Retold { scheduled, offers })
+        })
     }
 
     /// As [`replay`](Self::replay), and gives back what the code asks for where that is not compared: the

@@ -140,7 +140,7 @@ impl Core {
         if number.is_none() {
             state.made_up();
         }
-        let Some(run) = state.run.as_ref().map(|run| run.id.clone()) else {
+        let Some(run) = state.known_as().map(|run| run.id) else {
             unreachable!("a workflow's code runs after its first event");
         };
         OperationId {

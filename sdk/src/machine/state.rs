@@ -16,7 +16,7 @@ use super::step::{LogLine, Offered, Scheduled};
 use super::view::Views;
 use super::waits::passed;
 use super::{ActivityEnd, MAX_COMMANDS, MAX_OPEN, MAX_POLLS, MAX_UNIT_BYTES};
-use crate::history::{CallSite, Channel, Decision, RecordSource, SlotResult};
+use crate::history::{CallSite, Channel, Decision, ForkedFrom, RecordSource, SlotResult};
 use crate::value::Value;
 use crate::workflow::{Graph, Site};
 use crate::{Blocked, Panicked, RunKey, Runaway, Timestamp};
@@ -103,6 +103,8 @@ pub(super) struct State {
     pub(super) artifact: Arc<str>,
     /// `None` before the first event.
     pub(super) run: Option<RunKey>,
+    /// The runs whose histories this one begins with, from the one on that the unit at hand was one of.
+    pub(super) forked_from: VecDeque<ForkedFrom>,
     pub(super) started_by: String,
     pub(super) started_version: Option<u32>,
     pub(super) now: Timestamp,
@@ -156,6 +158,7 @@ impl State {
             graph,
             artifact,
             run: None,
+            forked_from: VecDeque::new(),
             started_by: String::new(),
             started_version: None,
             now: Timestamp::default(),
@@ -195,6 +198,24 @@ impl State {
         self.views.begin();
         self.made = Made::default();
         self.unrecorded = None;
+        while self
+            .forked_from
+            .front()
+            .is_some_and(|from| from.last < unit)
+        {
+            self.forked_from.pop_front();
+            self.inbox.forget_pending();
+        }
+    }
+
+    /// The run as the code knows it: where it was forked from another, that one up to the place of the fork, since what
+    /// the code has made of its id is compared.
+    pub(super) fn known_as(&self) -> Option<RunKey> {
+        let run = self.run.as_ref()?;
+        Some(match self.forked_from.front() {
+            Some(from) => RunKey::new(run.namespace.clone(), from.run.clone()),
+            None => run.clone(),
+        })
     }
 
     /// The number that the next decision gets.

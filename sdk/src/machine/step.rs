@@ -24,6 +24,16 @@ pub struct Step {
     pub finished: bool,
 }
 
+/// What a recorded unit led to that is in no history.
+#[derive(Debug)]
+pub struct Retold {
+    /// Activities that the unit schedules, with their options, in order.
+    pub scheduled: Vec<Scheduled>,
+    /// Stubs that the unit offers, and offers that it closes, in order. An offer that the unit's own observation
+    /// fulfils is over with that, and is not among them.
+    pub offers: Vec<Offered>,
+}
+
 /// An activity that a unit schedules.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scheduled {

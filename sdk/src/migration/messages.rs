@@ -68,7 +68,10 @@ impl OldRun {
                 _ => None,
             })
             .collect();
-        let told = units.iter().map(|unit| &unit.observation);
+        // Those that a run was told of which this one is a fork are not its own (M43).
+        let inherited = self.started().inherited();
+        let own = units.iter().filter(|unit| unit.number > inherited);
+        let told = own.map(|unit| &unit.observation);
         told.chain(self.arrived())
             .filter_map(|observation| match observation {
                 Observation::MessageArrived(told) if !taken.contains(&told.number) => Some(told),

@@ -60,7 +60,8 @@ struct Inner<T> {
 
 struct Shared<T> {
     mail: VecDeque<Result<T, StubError>>,
-    reference: Option<OperationId>,
+    /// The operation of the offer that is open.
+    offered: Option<u64>,
     /// Of those that wait, by their places.
     wakers: BTreeMap<u64, Waker>,
     next_place: u64,
@@ -99,7 +100,7 @@ impl<T: Data> Mailbox<T> {
         let core = cx.core();
         let shared = Rc::new(RefCell::new(Shared {
             mail: VecDeque::new(),
-            reference: None,
+            offered: None,
             wakers: BTreeMap::new(),
             next_place: 0,
         }));
@@ -118,7 +119,7 @@ impl<T: Data> Mailbox<T> {
                 let mut offer = StubFuture::new(handle.another(), name, input);
                 let mail = match offer.start(Some(place)) {
                     Ok(()) => {
-                        shared.borrow_mut().reference = Some(offer.reference());
+                        shared.borrow_mut().offered = Some(offer.reference().number);
                         offer.await
                     }
                     Err(error) => Err(error),
@@ -185,8 +186,8 @@ impl<T> Mailbox<T> {
     /// that was fulfilled.
     #[must_use]
     pub fn reference(&self) -> OperationId {
-        let known = self.inner.shared.borrow().reference.clone();
-        known.unwrap_or_else(|| self.inner.core.reference(None))
+        let offered = self.inner.shared.borrow().offered;
+        self.inner.core.reference(offered)
     }
 }
 

@@ -187,6 +187,7 @@ impl Driver {
             first_operation: 1,
             version: definition.graph.version,
             migrated_from: None,
+            forked_from: Vec::new(),
             streams: Vec::new(),
         };
         self.runs.push(TestedRun {

@@ -1,8 +1,8 @@
 //! The histories as they were told, when they were written.
 
 use perennial::history::{
-    ActivityFailure, Decision, History, Migrated, Observation, OpenOperation, SEMANTICS,
-    SlotResult, Started, StreamEnd, Told, Unit,
+    ActivityFailure, Decision, ForkedFrom, History, Migrated, Observation, OpenOperation,
+    SEMANTICS, SlotResult, Started, StreamEnd, Told, Unit,
 };
 use perennial::machine::Machine;
 use perennial::value::Value;
@@ -25,6 +25,7 @@ fn started(workflow: &str, run: &str, input: impl Serialize) -> Started {
         first_operation: 1,
         version: None,
         migrated_from: None,
+        forked_from: Vec::new(),
         streams: Vec::new(),
     }
 }
@@ -211,6 +212,20 @@ fn offers(run: &str, count: usize) -> History {
 
 /// What comes of each send, and what it takes at last.
 fn sends(run: &str, count: usize) -> History {
+    sends_as(run, count, Vec::new())
+}
+
+/// The same, of which the first units were another run's, and the first of those yet another one's.
+fn sends_forked(run: &str) -> History {
+    let units = sends(run, usize::MAX).units;
+    let from = [("order-40", 1), ("order-41", 11)].map(|(run, unit)| ForkedFrom {
+        run: RunId::new(run).unwrap(),
+        last: units[unit].last(),
+    });
+    sends_as(run, usize::MAX, from.into())
+}
+
+fn sends_as(run: &str, count: usize, forked_from: Vec<ForkedFrom>) -> History {
     let to = |id: &str| RunId::new(id).unwrap();
     let at = Timestamp::from_millis(1_700_000_000_005);
     let sent = |number, duplicate| {
@@ -261,7 +276,11 @@ fn sends(run: &str, count: usize) -> History {
         Observation::MessageArrived(self::sent(9, "approval", 5_u64, Some("order-52~21@3")));
     let ids: Vec<String> = (1..=others).map(|n| format!("order-{n}")).collect();
     let observations = filled.chain([taken]);
-    told(started("sends", run, ids), observations.take(count))
+    let started = Started {
+        forked_from,
+        ..started("sends", run, ids)
+    };
+    told(started, observations.take(count))
 }
 
 /// What comes of each, and what it gets of itself at last.
@@ -468,6 +487,7 @@ pub(crate) fn histories() -> Vec<(&'static str, History)> {
             "fulfils-without-sites",
             without_sites(fulfils("order-54", usize::MAX)),
         ),
+        ("sends-forked", sends_forked("order-55")),
         (
             "migrated",
             told(

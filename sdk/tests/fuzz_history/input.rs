@@ -10,8 +10,8 @@
 use std::sync::{Arc, OnceLock};
 
 use perennial::history::{
-    ActivityFailure, Channel, Decision, History, Observation, RecordSource, SEMANTICS, SlotResult,
-    Started, Told, UNIT_VERSION, Unit, decode_unit, encode_unit,
+    ActivityFailure, Channel, Decision, ForkedFrom, History, Observation, RecordSource, SEMANTICS,
+    SlotResult, Started, Told, UNIT_VERSION, Unit, decode_unit, encode_unit,
 };
 use perennial::machine::Machine;
 use perennial::prelude::*;
@@ -126,6 +126,7 @@ fn told(kind: u64) -> History {
         first_operation: 1 + kind,
         version: Some(1),
         migrated_from: None,
+        forked_from: Vec::new(),
         streams: Vec::new(),
     });
     let mut units = vec![machine.observe(started, at, at).unwrap().unit];
@@ -361,12 +362,16 @@ pub fn change(units: &mut Vec<Unit>, [what, a, b, c]: [u8; 4]) {
             | Observation::SlotFilled { operation, .. }
             | Observation::TimerFired { operation }
             | Observation::StubFulfilled { operation, .. } => *operation = b as u64,
-            Observation::Started(started) => match c % 6 {
+            Observation::Started(started) => match c % 7 {
                 0 => started.semantics = u32::try_from(b).unwrap(),
                 1 => started.first_operation = (b as u64).wrapping_sub(1),
                 2 => started.workflow = word(b),
                 3 => started.input = value(b),
                 4 => started.generation = b as u64,
+                5 => started.forked_from.push(ForkedFrom {
+                    run: started.run.clone(),
+                    last: b as u64,
+                }),
                 _ => started.artifact = word(b),
             },
             Observation::MessageArrived(told) | Observation::SignalArrived(told) => match c % 3 {

@@ -253,6 +253,7 @@ pub fn started<W: Workflow>(input: impl Serialize) -> Observation {
         first_operation: 1,
         version: None,
         migrated_from: None,
+        forked_from: Vec::new(),
         streams: Vec::new(),
     })
 }

@@ -173,6 +173,7 @@ fn started(semantics: u32, first_operation: u64) -> Unit {
             first_operation,
             version: None,
             migrated_from: None,
+            forked_from: Vec::new(),
             streams: Vec::new(),
         }),
         decisions: Vec::new(),

@@ -15,6 +15,7 @@ mod lock;
 mod messages;
 mod migration;
 mod pages;
+mod pausing;
 mod planning;
 mod readme;
 mod rules;

@@ -49,6 +49,8 @@ enum State {
     Running,
     /// No program that has tried could go on with it
     Blocked,
+    /// Nothing is told to it until it is resumed
+    Paused,
     /// It returned a result
     Completed,
     /// It returned an error
@@ -63,6 +65,7 @@ impl List {
             None => (None, None),
             Some(State::Running) => (Some(Status::Running), None),
             Some(State::Blocked) => (None, Some(true)),
+            Some(State::Paused) => (None, None),
             Some(State::Completed) => (Some(Status::Completed), None),
             Some(State::Failed) => (Some(Status::Failed), None),
             Some(State::Migrated) => (Some(Status::Migrated), None),
@@ -72,6 +75,7 @@ impl List {
             workflow: self.workflow.clone(),
             status,
             blocked,
+            paused: matches!(self.state, Some(State::Paused)).then_some(true),
             prefix: self.prefix.clone(),
             limit: usize::try_from(self.limit).unwrap_or(usize::MAX),
             after: self.after.clone(),
@@ -173,8 +177,9 @@ pub(super) fn state(run: &RunInfo) -> String {
         // Newer software may say more.
         other => format!("{other:?}").to_lowercase(),
     };
-    match run.purged {
-        Some(_) => format!("{state}, purged"),
-        None => state,
+    match (run.purged, run.paused) {
+        (Some(_), _) => format!("{state}, purged"),
+        (None, Some(_)) => format!("{state}, paused"),
+        (None, None) => state,
     }
 }

@@ -1,14 +1,16 @@
-//! `perennial send`, `signal`, `fulfil`, `list`, `show`, `history`, `messages`, `waiting`, `view` and `stream`: talking to
-//! runs, in a program that is at work, in a store that no program has open, and, but for what changes them, in an
-//! export.
+//! `perennial send`, `signal`, `fulfil`, `pause`, `resume`, `fork`, `list`, `show`, `history`, `messages`, `waiting`,
+//! `view` and `stream`: talking to runs, in a program that is at work, in a store that no program has open, and, but for
+//! what changes them, in an export.
 
 mod follow;
+mod fork;
 mod fulfil;
 mod history;
 mod inert;
 mod list;
 mod messages;
 mod operation;
+mod pause;
 mod reference;
 mod refused;
 mod sample;
@@ -29,12 +31,14 @@ use serde::Serialize;
 
 use crate::{AnyError, Outcome};
 
+pub(crate) use fork::Fork;
 pub(crate) use fulfil::Fulfil;
 pub(crate) use history::History;
 pub(crate) use inert::inert;
 use inert::inert_json;
 pub(crate) use list::List;
 pub(crate) use messages::Messages;
+pub(crate) use pause::{Pause, Resume};
 use reference::Of;
 pub(crate) use refused::{NotDone, Unusable};
 pub(crate) use send::{Send, Signal};
@@ -49,6 +53,16 @@ fn ask(store: &Path, request: Request) -> Result<Answer, AnyError> {
     let answer = runs
         .ask(request)
         .map_err(|error| NotDone::reading(store, error))?;
+    runs.close()?;
+    Ok(answer)
+}
+
+/// Asks once, for something to be changed.
+fn change(store: &Path, request: Request) -> Result<Answer, AnyError> {
+    let mut runs = open(store)?;
+    let answer = runs
+        .ask(request)
+        .map_err(|error| NotDone::steering(store, error))?;
     runs.close()?;
     Ok(answer)
 }

@@ -12,11 +12,11 @@ use crate::AnyError;
 /// A run of some store or export.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Of {
-    /// The folder of the store; where nothing is sent, an export too
+    /// The folder of the store; where nothing is changed, an export too
     pub(super) store: PathBuf,
     /// The run: `order-42`, or `namespace/order-42` outside the default namespace
     ///
-    /// Where nothing is sent the beginning of an id will do that no other begins with.
+    /// Where nothing is changed the beginning of an id will do that no other begins with.
     run: Named,
     /// The namespace of the run
     #[arg(long, value_name = "NAME")]

@@ -47,6 +47,16 @@ impl NotDone {
         Self { text, may_be_done }
     }
 
+    /// Of a run that was to be paused, resumed or forked.
+    pub(super) fn steering(store: &Path, error: AskError) -> Self {
+        let folder = store.to_string_lossy();
+        let again = format!(
+            "`perennial show {} <RUN>` tells how the run stands",
+            quoted(&folder)
+        );
+        Self::changing(store, error, &again)
+    }
+
     /// Of something that was to be read.
     pub(super) fn reading(store: &Path, error: AskError) -> Self {
         let text = match error {
@@ -85,6 +95,14 @@ fn told(store: &Path, mut refused: Refused, again: &str) -> Refused {
             "`perennial list {store}` shows the runs of the default namespace, and `--namespace` names another one"
         ),
         Refused::RUN_FINISHED => format!("`perennial show {store} <RUN>` tells how it ended"),
+        Refused::NO_SUCH_EVENT
+            if refused
+                .help
+                .as_deref()
+                .is_some_and(|help| help.starts_with("name one")) =>
+        {
+            format!("name one of them; `perennial history {store} <RUN>` shows them")
+        }
         Refused::RUN_PURGED => {
             format!("`perennial list {store}` still tells how and when it ended")
         }

@@ -1,6 +1,11 @@
 //! Words as a shell takes them.
 
 use std::borrow::Cow;
+use std::path::Path;
+
+use perennial::{Namespace, RunKey};
+
+use super::inert::{inert, line};
 
 /// A word that a shell hands on as it is. One with characters that cannot be shown has them escaped.
 pub(super) fn quoted(word: &str) -> Cow<'_, str> {
@@ -33,6 +38,28 @@ pub(super) fn command(options: &[&str], words: &[&str]) -> String {
         line += &quoted(word);
     }
     line
+}
+
+/// The command line that does something with a run. An error says why there is none that can be shown.
+pub(super) fn about(kind: &str, store: &Path, run: &RunKey) -> Result<String, String> {
+    let Some(store) = store.to_str() else {
+        let why = "the path of the store has characters that no command line can be shown with";
+        return Err(why.to_owned());
+    };
+    let options = [kind, "--namespace", run.namespace.as_str()];
+    let options = match run.namespace == Namespace::default() {
+        true => &options[..1],
+        false => &options[..],
+    };
+    let whole = command(options, &[store, run.id.as_str()]);
+    if inert(&whole) == whole {
+        return Ok(whole);
+    }
+    // What is shown would not be what a shell takes.
+    Err(format!(
+        "perennial {kind}, with characters that cannot be shown: {}",
+        line(&whole)
+    ))
 }
 
 #[cfg(test)]

@@ -132,6 +132,10 @@ fn text(store: &Path, details: &RunDetails, timeline: &Timeline) -> String {
         }
     }
     text += &publications(details);
+    if let Some(since) = info.paused {
+        text += &format!("paused since {}: nothing is told to it\n", time(since));
+        text += &resume(store, &info.run);
+    }
     if info.finished.is_none() {
         text += &answers(store, details, timeline);
     }
@@ -160,7 +164,16 @@ fn head(details: &RunDetails, timeline: &Timeline) -> String {
     };
     match info.state {
         RunState::Blocked { .. } => format!("{}, {waiting}", state(info)),
+        _ if info.paused.is_some() => format!("paused, {waiting}"),
         _ => waiting,
+    }
+}
+
+/// The command line that lets it go on.
+fn resume(store: &Path, run: &RunKey) -> String {
+    match shell::about("resume", store, run) {
+        Ok(command) => format!("let it go on: {command}\n"),
+        Err(why) => format!("let it go on: {why}\n"),
     }
 }
 

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use perennial::history::{
-    ActivityFailure, Channel, Decision, Migrated, Observation, RecordSource, SlotResult, Told, Unit,
+    ActivityFailure, Channel, Decision, ForkedFrom, Migrated, Observation, RecordSource,
+    SlotResult, Told, Unit,
 };
 use perennial::{RunId, RunKey, Timestamp};
 use perennial_runtime::control::{Attempts, RunDetails};
@@ -116,6 +117,8 @@ struct Maker<'a> {
     attempts: BTreeMap<u64, &'a Attempts>,
     last: Timestamp,
     run: &'a RunKey,
+    /// Of which run the first units are, where it is a fork.
+    forked_from: Option<ForkedFrom>,
 }
 
 /// The timeline of a run.
@@ -131,14 +134,20 @@ pub(super) fn timeline(units: &[Unit], details: &RunDetails) -> Timeline {
         attempts,
         last: details.info.created,
         run: &details.info.run,
+        forked_from: None,
     };
     for unit in units {
+        let forked_from = maker.forked_from.as_ref();
+        if forked_from.is_some_and(|from| from.last < unit.number) {
+            maker.leave();
+        }
         maker.observe(unit.at, &unit.observation);
         for decision in &unit.decisions {
             maker.decide(unit.at, decision);
         }
         maker.last = unit.at;
     }
+    maker.leave();
     maker.stand(details);
     // What waits in the queue came before some of it.
     maker.lines.sort_by_key(|line| line.at);
@@ -186,13 +195,31 @@ impl Maker<'_> {
         }
     }
 
+    /// What was told to the run of which this is a fork, and not taken there, is not this one's.
+    fn leave(&mut self) {
+        let Some(from) = self.forked_from.take() else {
+            return;
+        };
+        for ((channel, _), arrived) in std::mem::take(&mut self.arrived) {
+            if channel == Channel::Message {
+                let said = &mut self.lines[arrived.line].said;
+                *said += &format!(", left to {}", from.run);
+            }
+        }
+    }
+
     fn observe(&mut self, at: Timestamp, observation: &Observation) {
         match observation {
             Observation::Started(started) => {
                 let from = started.migrated_from.as_ref();
-                let from = from.map_or(String::new(), |from| {
+                let mut from = from.map_or(String::new(), |from| {
                     format!(", migrated from {}", self.beside(from))
                 });
+                if let Some(fork) = started.forked_from.last() {
+                    let run = self.beside(&fork.run);
+                    from = format!(", forked from {run} after event {}", fork.last);
+                    self.forked_from = Some(fork.clone());
+                }
                 self.put(at, "started", value(&started.input) + &from);
             }
             Observation::ActivityCompleted { operation, result } => {

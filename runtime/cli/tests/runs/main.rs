@@ -3,6 +3,8 @@
 
 mod arguments;
 mod export;
+mod fork;
+mod pause;
 #[cfg(unix)]
 #[path = "../../../tests/support/process.rs"]
 mod process;

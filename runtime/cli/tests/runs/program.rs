@@ -202,3 +202,58 @@ fn two_who_ask_at_once_are_both_answered() {
     assert_eq!(listed["messages"].as_array().unwrap().len(), 3);
     process.killed();
 }
+
+#[test]
+fn m45_a_run_of_a_program_that_is_at_work_is_paused_and_goes_on() {
+    let world = World::new();
+    let process = started(&world, "yes");
+    let told = [
+        &["pause", "store", "order-1"][..],
+        &["send", "store", "order-1", "approval", "true"],
+        &["show", "store", "order-1"],
+        &["resume", "store", "order-1"],
+    ]
+    .map(|arguments| world.perennial(arguments).all());
+    insta::assert_snapshot!(told.join("\n"));
+    assert_eq!(process.line().as_deref(), Some("order-1 Ok(1)"));
+    process.killed();
+}
+
+#[test]
+fn m43_a_run_of_a_program_that_is_at_work_is_forked() {
+    let world = World::new();
+    let process = started(&world, "yes");
+    let told = [
+        &["fork", "store", "order-1", "3", "order-1-b"][..],
+        &["send", "store", "order-1-b", "approval", "false"],
+        &["fork", "store", "order-1", "99", "order-1-c"],
+        &["fork", "store", "order-1", "3", "order-1-b"],
+        &["fork", "store", "order-2", "3", "order-1-c"],
+        &["fork", "store", "several", "2", "several-b", "--json"],
+    ]
+    .map(|arguments| world.perennial(arguments).all());
+    insta::assert_snapshot!(told.join("\n"));
+    // It has gone on, as its own run: the other one waits.
+    let ended = ["list", "store", "--state", "failed"];
+    while !world.perennial(&ended).succeeded().contains("order-1-b") {
+        std::thread::yield_now();
+    }
+    let shown = world.perennial(&["show", "store", "order-1-b"]).all();
+    insta::assert_snapshot!(shown);
+    let export = ["list", "store", "--state", "running"];
+    assert!(world.perennial(&export).succeeded().contains("order-1 "));
+    // An export and what is made of it have it as any other run.
+    process.killed();
+    for command in [
+        &["store", "export", "store", "--to", "runs.jsonl"][..],
+        &["store", "import", "runs.jsonl", "--to", "other"],
+        &["store", "verify", "other"],
+        &["store", "salvage", "store", "--to", "left.jsonl"],
+    ] {
+        world.perennial(command).succeeded();
+    }
+    for place in ["other", "left.jsonl"] {
+        let again = world.perennial(&["show", place, "order-1-b"]).all();
+        assert_eq!(again, shown);
+    }
+}

@@ -82,6 +82,7 @@ impl Units {
             version: None,
             streams: Vec::new(),
             migrated_from: None,
+            forked_from: Vec::new(),
         };
         Self(Vec::new()).and(0, Observation::Started(started), decisions)
     }

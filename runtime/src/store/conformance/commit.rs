@@ -53,6 +53,7 @@ pub fn a_commit_changes_all_that_it_says(factory: Factory<'_>) {
         stamp: at(9),
         next_operation: Some(6),
         blocked: Some(BlockedChange::Put(blocked.clone())),
+        pause: None,
     });
     let loaded = run.load();
     assert_eq!(

@@ -40,6 +40,7 @@ pub fn a_run_is_made_once(factory: Factory<'_>) {
         streams: Vec::new(),
         views: Vec::new(),
         migrated_to: None,
+        paused: None,
     };
     assert_eq!(head, expected);
     let other = Create {

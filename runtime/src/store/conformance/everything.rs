@@ -4,7 +4,7 @@ use perennial::RunKey;
 use perennial::history::{Channel, Unit};
 
 use super::scene::{Scene, at, completed, key, key_in, no_changes, ok, put, value};
-use super::{fulfilments, inbox, keys, offers, slots, streams, views};
+use super::{fork, fulfilments, inbox, keys, offers, pause, slots, streams, views};
 use crate::store::{
     AttemptOutcome, AttemptRecord, Awaited, BlockedChange, BlockedRecord, Changes, DueTimer,
     FinishedRun, Keep, KeyRecord, ListQuery, Loaded, Offer, OfferChange, Page, ProgramRecord,
@@ -15,11 +15,13 @@ use crate::store::{
 pub(super) fn runs() -> Vec<RunKey> {
     let names = [
         "ended",
+        "forked",
         "fresh",
         "large",
         "moved",
         "moved-on",
         "offered",
+        "paused",
         "purged",
         "purged-anew",
         "small",
@@ -88,6 +90,8 @@ pub(super) fn make(scene: &Scene) {
     scene.begin_in("other", "small").grow(1);
     tell(scene);
     offer(scene);
+    pause(scene);
+    fork::make(scene, "forked");
     let mut purged = scene.begin("purged");
     purged.end();
     purged.purge(Keep::Head);
@@ -159,6 +163,13 @@ fn offer(scene: &Scene) {
         offers: vec![OfferChange::Close { operation: 5 }],
         ..no_changes()
     });
+}
+
+/// A run that is paused, and was told something.
+fn pause(scene: &Scene) {
+    let mut run = scene.begin("paused");
+    pause::pause(&mut run, 5);
+    ok(run.deliver(1));
 }
 
 fn attempt(error: String) -> AttemptRecord {

@@ -21,6 +21,7 @@ pub mod create;
 pub mod durable;
 mod everything;
 pub mod export;
+pub mod fork;
 pub mod fulfilments;
 pub mod guards;
 pub mod history;
@@ -30,6 +31,7 @@ pub mod list;
 pub mod migrate;
 pub mod offers;
 pub mod offers_kept;
+pub mod pause;
 pub mod profile;
 pub mod programs;
 mod proofs;
@@ -155,6 +157,9 @@ macro_rules! store_conformance {
                 a_next_generation_is_not_blocked, a_large_record_comes_and_goes,
                 blocked_runs_are_listed_apart, a_run_that_has_ended_is_not_blocked,
                 a_record_takes_the_place_of_all, a_record_that_cannot_be_read_is_told_and_harms_nothing_else;
+            pause: m45_a_paused_run_keeps_what_it_is_told, a_paused_run_has_nothing_to_do_but_its_tasks,
+                a_pause_counts_from_its_beginning, paused_runs_are_listed_apart, an_end_is_the_end_of_a_pause, an_ended_run_is_not_paused,
+                a_pause_is_there_after_reopening, a_pause_goes_over_to_the_run_that_goes_on;
             claim: a_claim_raises_the_fence, owners_are_told_apart, runs_with_something_to_do_are_claimable,
                 a_run_that_only_waits_for_time_is_not, unfit_runs_are_left_out, claimable_runs_come_in_pages,
                 an_ended_run_is_claimable_for_its_tasks_alone;
@@ -165,6 +170,9 @@ macro_rules! store_conformance {
                 a_repeated_migration_is_answered_the_same, a_migrated_run_takes_only_what_is_left_to_say,
                 a_migrated_run_begins_anew_like_any_other, a_new_run_is_made_once_by_two_migrations,
                 a_large_migration_is_one_write, both_runs_are_there_after_reopening;
+            fork: m43_a_fork_has_its_history_and_an_empty_inbox, m43_items_of_a_fork_are_counted_on,
+                a_fork_is_made_once, a_fork_may_begin_with_a_send, a_large_fork_is_one_write,
+                a_fork_ends_and_begins_anew_like_any_other;
             history: pages_go_on_where_the_last_ended, a_page_may_begin_inside_a_unit,
                 there_is_nothing_beyond_the_end, a_lost_unit_is_noticed, a_lost_end_is_noticed,
                 a_lost_beginning_is_noticed, a_changed_byte_is_noticed, newer_software_is_noticed,

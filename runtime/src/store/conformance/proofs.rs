@@ -43,6 +43,7 @@ proofs! {
         "claim::unfit_runs_are_left_out",
         "claim::claimable_runs_come_in_pages",
         "claim::an_ended_run_is_claimable_for_its_tasks_alone",
+        "pause::a_paused_run_has_nothing_to_do_but_its_tasks",
     ];
     timer listed: &[
         "timers::timers_are_due_in_their_order",

@@ -343,6 +343,7 @@ pub(super) fn first_unit(key: &RunKey, generation: u64) -> Unit {
         first_operation: 1,
         version: None,
         migrated_from: None,
+        forked_from: Vec::new(),
         streams: Vec::new(),
     };
     Unit {

@@ -278,6 +278,8 @@ struct HeadFields {
     views: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     migrated_to: Option<perennial::RunId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    paused: Option<Timestamp>,
 }
 
 /// A digest as 64 hexadecimal digits.

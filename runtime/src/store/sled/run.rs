@@ -306,9 +306,13 @@ impl RunRecord {
             inbox,
             streams,
             views,
+            paused,
             ..
         } = &self.head;
-        let nothing = *inbox == Inbox::default() && streams.is_empty() && views.is_empty();
+        let nothing = *inbox == Inbox::default()
+            && streams.is_empty()
+            && views.is_empty()
+            && paused.is_none();
         let version = if nothing { AT_FIRST } else { RUN_VERSION };
         effects.put(Self::key(run), version, &self.content());
     }
@@ -410,6 +414,7 @@ fn write_head(f: &mut FieldWriter<'_>, head: &Head) {
     for view in &head.views {
         f.text(20, view);
     }
+    f.optional_number(21, head.paused.map(Timestamp::as_millis));
 }
 
 pub(super) fn read_head(bytes: &[u8]) -> Result<Head, RecordError> {
@@ -417,7 +422,7 @@ pub(super) fn read_head(bytes: &[u8]) -> Result<Head, RecordError> {
     let (mut workflow, mut input, mut status, mut finished) = (None, None, None, None);
     let (mut purged, mut complete, mut kept_from) = (None, false, 1);
     let (mut migrated_to, mut inbox) = (None, Inbox::default());
-    let (mut streams, mut views) = (Vec::new(), Vec::new());
+    let (mut streams, mut views, mut paused) = (Vec::new(), Vec::new(), None);
     let mut numbers = [None; 14];
     let mut fields = Fields::new(bytes);
     while let Some((field, content)) = fields.next_field()? {
@@ -445,6 +450,7 @@ pub(super) fn read_head(bytes: &[u8]) -> Result<Head, RecordError> {
             18 => inbox = read_inbox(content.fields("inbox")?)?,
             19 => streams.push(records::read_stream(content)?),
             20 => views.push(content.text("view")?.to_owned()),
+            21 => paused = Some(Timestamp::from_millis(content.number("paused")?)),
             // The heads of many runs are read for a list; what stands beside them is not looked at.
             FIRST_KIND.. => break,
             _ => {}
@@ -474,5 +480,6 @@ pub(super) fn read_head(bytes: &[u8]) -> Result<Head, RecordError> {
         purged: purged.map(|at| Purged { at, complete }),
         kept_from,
         migrated_to,
+        paused,
     })
 }

@@ -1,6 +1,6 @@
 //! The end that a migration imposes, and the beginning that stands in it where a run had none.
 
-use crate::history::{Migrated, OpenOperation, Started, StreamEnd};
+use crate::history::{ForkedFrom, Migrated, OpenOperation, Started, StreamEnd};
 use crate::wire::{Content, FieldWriter, Fields, RecordError};
 
 use super::Parts;
@@ -26,6 +26,12 @@ pub(super) fn write_started(f: &mut FieldWriter<'_>, started: &Started) {
             f.number(2, stream.last);
         });
     }
+    for from in &started.forked_from {
+        f.nested(12, |f| {
+            f.text(1, from.run.as_str());
+            f.number(2, from.last);
+        });
+    }
 }
 
 pub(super) fn read_started(parts: &Parts<'_>) -> Result<Started, RecordError> {
@@ -47,7 +53,22 @@ pub(super) fn read_started(parts: &Parts<'_>) -> Result<Started, RecordError> {
             None => None,
         },
         streams: read_streams(parts.fields.clone())?,
+        forked_from: read_forks(parts.fields.clone())?,
     })
+}
+
+fn read_forks(mut fields: Fields<'_>) -> Result<Vec<ForkedFrom>, RecordError> {
+    let mut forks = Vec::new();
+    while let Some((field, content)) = fields.next_field()? {
+        if field == 12 {
+            let parts = Parts::read(content.fields("forked_from")?)?;
+            forks.push(ForkedFrom {
+                run: id(parts.text(1, "run")?, "run")?,
+                last: parts.number(2, "last")?,
+            });
+        }
+    }
+    Ok(forks)
 }
 
 fn read_streams(mut fields: Fields<'_>) -> Result<Vec<StreamEnd>, RecordError> {
