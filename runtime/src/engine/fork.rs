@@ -42,14 +42,11 @@ impl Shared {
         Ok(answer?)
     }
 
-    fn has_forked(&self, run: &RunKey, timers: Vec<TimerMessage>, committed: Committed) {
+    fn has_forked(&self, run: &RunKey, timers: Vec<TimerMessage>, mut committed: Committed) {
         for timer in timers {
             self.timer(timer);
         }
-        for arrival in committed.told {
-            let to = arrival.run.clone();
-            self.tell(&to, Message::Arrived(arrival));
-        }
+        self.pass_on(&mut committed);
         self.tell(run, Message::Wake { run: run.clone() });
     }
 
