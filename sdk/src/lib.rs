@@ -77,10 +77,11 @@ pub use activity::{
 };
 pub use blocked::{Blocked, NotDurable, Panicked, Runaway, Unstorable};
 pub use channel::{
-    MAX_CHANNEL_NAME, MAX_STREAMS, MAX_VIEWS, Message, Signal, Stream, View, is_channel_name,
+    MAX_CHANNEL_NAME, MAX_STREAMS, MAX_UPDATES, MAX_VIEWS, Message, Signal, Stream, Update, View,
+    is_channel_name,
 };
 pub use cx::{
-    Cx, Draw, MAX_SLEEP, Receive, ReceiveError, ReceiveTimeout, Sending, Sleep, SleepError,
+    Cx, Draw, MAX_SLEEP, Receive, ReceiveError, ReceiveTimeout, Sending, Sleep, SleepError, Until,
 };
 pub use durable::{
     BoxDurable, Durable, Durably, JoinSet, MemberId, Next, NextWithId, Take, Task, join_all,

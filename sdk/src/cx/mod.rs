@@ -2,6 +2,7 @@
 
 mod draw;
 mod emit;
+mod handle;
 mod lent;
 mod log;
 mod receive;
@@ -9,6 +10,7 @@ mod record;
 mod send;
 mod spawn;
 mod time;
+mod until;
 mod version;
 mod view;
 
@@ -21,6 +23,7 @@ pub(crate) use lent::Lent;
 pub use receive::{Receive, ReceiveError, ReceiveTimeout};
 pub use send::Sending;
 pub use time::{MAX_SLEEP, Sleep, SleepError};
+pub use until::Until;
 
 use crate::machine::Core;
 use crate::{Namespace, RunId};

@@ -92,6 +92,17 @@ pub enum Observation {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         key: Option<String>,
     },
+    /// Somebody outside has asked for a change, and the run has accepted it: its validator had nothing against it. What
+    /// the run has answered is the first decision of the unit (S27).
+    UpdateAccepted {
+        /// The name of the update.
+        name: String,
+        /// What was asked.
+        input: Value,
+        /// The idempotency key of who has asked, where one was given (S4).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        key: Option<String>,
+    },
     /// A decision that only its commit could give a result to has got it (S3). It comes before all else that the run
     /// is told.
     SlotFilled {
@@ -125,6 +136,9 @@ impl Observation {
                 Self::MessageArrived(told) | Self::SignalArrived(told) => told.size(),
                 Self::StubFulfilled { value, key, .. } => {
                     value.as_json().len() + key.as_ref().map_or(0, String::len)
+                }
+                Self::UpdateAccepted { name, input, key } => {
+                    name.len() + input.as_json().len() + key.as_ref().map_or(0, String::len)
                 }
                 Self::SlotFilled { result, .. } => result.size(),
                 Self::Migrated(migrated) => migrated.size(),
@@ -433,6 +447,14 @@ pub enum Decision {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         site: Option<CallSite>,
     },
+    /// It answered an update that it has accepted: the first decision of that unit (S27).
+    UpdateAnswered {
+        /// The answer.
+        value: Value,
+        /// Where in the source the update is handled.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        site: Option<CallSite>,
+    },
     /// It asked which version of its code this run has, and this is the one from here on (S36).
     Marker {
         /// What the code calls the change.
@@ -495,6 +517,7 @@ impl Decision {
                 Self::StubInvalid { problem, .. } => problem.len(),
                 Self::TimerStarted { .. } | Self::Dropped { .. } => 0,
                 Self::Emitted { stream, value, .. } => stream.len() + value.as_json().len(),
+                Self::UpdateAnswered { value, .. } => value.as_json().len(),
                 Self::Marker { id, .. } => id.len(),
                 Self::SetClosed { name, open, .. } => name.len() + 16 * open.len(),
                 Self::ReceiveStarted { name, .. } => name.len(),
@@ -525,6 +548,7 @@ impl Decision {
             | Self::Recorded { site, .. }
             | Self::ReceiveStarted { site, .. }
             | Self::Emitted { site, .. }
+            | Self::UpdateAnswered { site, .. }
             | Self::StubOffered { site, .. }
             | Self::SendRequested { site, .. }
             | Self::Marker { site, .. } => site.as_ref(),

@@ -20,10 +20,10 @@ use super::sandbox::World;
 use super::sent::Sends;
 use super::suggest::closest;
 use crate::history::{Channel, Decision, Observation, SEMANTICS, Started, TEST_ARTIFACT, Told};
-use crate::machine::{Machine, Pins, Step};
+use crate::machine::{Machine, Pins, Step, Verdict};
 use crate::value::Value;
 use crate::{
-    ActivityDefinition, AttemptEnd, Namespace, RunId, RunKey, States, Timestamp, WorkflowDefinition,
+    ActivityDefinition, AttemptEnd, Blocked, Namespace, RunId, RunKey, States, Timestamp, WorkflowDefinition,
 };
 
 /// What the parts of a test share.
@@ -100,6 +100,8 @@ pub(super) struct TestedRun {
     pub(super) slots: usize,
     /// How many messages and signals have come.
     pub(super) told: u64,
+    /// The run is asked for a change next: all that has come is told before.
+    pub(super) is_asked: bool,
     /// The signals for which nothing waited.
     pub(super) dropped_signals: Vec<Told>,
     timers: BTreeSet<(Timestamp, u64)>,
@@ -198,6 +200,7 @@ impl Driver {
             filled: VecDeque::new(),
             slots: 0,
             told: 0,
+            is_asked: false,
             dropped_signals: Vec::new(),
             timers: BTreeSet::new(),
             tasks: Tasks::new(),
@@ -465,6 +468,11 @@ impl Driver {
             let site = site.as_ref().map(|site| format!("  {}", place(site)));
             waits_for.push(format!("~{operation} {what}{}", site.unwrap_or_default()));
         }
+        if let Some(machine) = run.machine.as_ref().filter(|machine| machine.waits_for_a_condition()) {
+            waits_for.push("until a condition holds".to_owned());
+            let handled = machine.handled().into_iter();
+            answers.extend(handled.map(|name| format!("run.update({}, ..)", name.escape_debug())));
+        }
         TestFailure::Waiting(Box::new(Waiting {
             run: recording.run.clone(),
             workflow: recording.definition.name.to_owned(),
@@ -487,6 +495,16 @@ impl TestedRun {
     pub(super) fn fill(&mut self, at: Timestamp, observation: Observation) {
         self.slots -= 1;
         self.filled.push_back(Input { at, observation });
+    }
+
+    /// What the run says of an update; `None`: it has ended.
+    pub(super) fn validate(
+        &mut self,
+        update: &str,
+        input: &Value,
+    ) -> Option<Result<Verdict, Blocked>> {
+        let machine = self.machine.as_mut()?;
+        Some(machine.validate(update, input))
     }
 
     /// Whether the run waits for that.
@@ -516,7 +534,7 @@ impl TestedRun {
         let due = self.timers.first().filter(|(deadline, _)| *deadline <= now);
         match (self.inputs.front(), due) {
             (Some(kept), _) if !self.wakes(kept) => {
-                let is_woken = due.is_some() || self.inputs.iter().any(|input| self.wakes(input));
+                let is_woken = self.is_asked || due.is_some() || self.inputs.iter().any(|input| self.wakes(input));
                 is_woken.then(|| self.inputs.pop_front())?
             }
             (_, Some(&(_, operation))) => {

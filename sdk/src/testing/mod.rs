@@ -78,6 +78,7 @@ mod suggest;
 mod test_run;
 mod thorough;
 mod told;
+mod updates;
 
 pub use body::{TestResult, failure_of, test};
 pub use diverged::Diverged;
@@ -97,3 +98,4 @@ pub use sent::Sent;
 pub use snapshot::Snapshot;
 pub use test_run::TestRun;
 pub use told::Unread;
+pub use updates::{NotTaken, NotTakenWhy};
