@@ -28,18 +28,18 @@ mod words;
 
 pub use builder::{Builder, IntoStore, StartupError, StoreSource};
 pub use client::{
-    BlockedCount, Client, Ended, Fulfil, FulfilError, Item, Items, List, ListMessages, ListOffers,
-    ListWaiting, MessageInfo, MessagePage, MessageState, OfferInfo, OfferPage, OfferStatus,
-    Receipt, Reply, Request, RequestError, RunHandle, RunHistory, RunInfo, RunPage, RunState,
-    SendError, SendMessage, Start, StreamError, Unblocked, UndecodableView, ViewError, Viewed,
-    Watch, generate_run_id,
+    Answered, BlockedCount, Client, Ended, Fulfil, FulfilError, Item, Items, List, ListMessages,
+    ListOffers, ListWaiting, MessageInfo, MessagePage, MessageState, OfferInfo, OfferPage,
+    OfferStatus, Receipt, Reply, Request, RequestError, RunHandle, RunHistory, RunInfo, RunPage,
+    RunState, SendError, SendMessage, Start, StreamError, Unblocked, UndecodableView, UpdateError,
+    UpdateRun, ViewError, Viewed, Watch, generate_run_id,
 };
 pub use clock::{Clock, SystemClock};
 pub use engine::Reuse;
 pub use error::{Drained, PurgeError, ReadError, RunError, StartError, Unavailable, UnblockError};
 pub use manifest::{
     ActivityManifest, Manifest, PassedMarker, PublishManifest, ReceiveManifest, SupportedMarker,
-    TypeManifest, TypeManifests, WorkflowManifest,
+    TypeManifest, TypeManifests, UpdateManifest, WorkflowManifest,
 };
 pub use migrate::MigrateError;
 pub use profile::Profile;

@@ -50,6 +50,7 @@ mod channel;
 mod cx;
 mod durable;
 mod error;
+mod handles;
 pub mod history;
 mod ids;
 mod incompatible;
@@ -87,6 +88,7 @@ pub use durable::{
     BoxDurable, Durable, Durably, JoinSet, MemberId, Next, NextWithId, Take, Task, join_all,
 };
 pub use error::Error;
+pub use handles::Handled;
 pub use history::Close;
 pub use ids::{IdProblem, InvalidId, MAX_ID_LENGTH, Namespace, OperationId, RunId, RunKey};
 pub use incompatible::{Coloured, Incompatible, IncompatibleKind, MarkerMismatch, Remedy, Side};
@@ -176,6 +178,11 @@ pub mod __private {
     /// The same for a stream or a view.
     pub mod published {
         pub use crate::publishes::{Known, Published, Typed, Unknown};
+    }
+
+    /// The same for an update.
+    pub mod handled {
+        pub use crate::handles::{Known, OfUpdate, Typed, Unknown};
     }
 
     /// The arm that `match cx.version(..)` has besides those of the supported versions: the call gives no other.

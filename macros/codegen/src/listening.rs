@@ -1,5 +1,5 @@
 //! The messages and signals that a workflow waits for, as far as its body tells: `cx.receive(names::APPROVAL)`; the
-//! functions by whose names it offers stubs; and the streams and views that it publishes: `cx.emit(OUTPUT, ..)`,
+//! updates that it handles: `cx.handle(SET_LIMIT, ..)`; the functions by whose names it offers stubs; and the streams and views that it publishes: `cx.emit(OUTPUT, ..)`,
 //! `cx.set(STATUS, ..)`.
 //!
 //! What is found is named again beside the body, where the workflow is described. So it must mean there what it means
@@ -31,7 +31,14 @@ pub(crate) struct Listening {
     pub(crate) for_others: bool,
     /// The constants of streams and views, each once. There may be others.
     pub(crate) published: Vec<Path>,
+    /// The constants of updates that it handles, each once.
+    pub(crate) handled: Vec<Path>,
+    /// It may handle others too.
+    pub(crate) handles_others: bool,
 }
+
+/// The method of the context that handles an update.
+const HANDLING: &str = "handle";
 
 /// The methods of the context that publish something.
 const PUBLISHING: [&str; 2] = ["emit", "set"];
@@ -43,6 +50,7 @@ pub(crate) fn listening(context: Option<&Ident>, body: &Body) -> Listening {
     let (Some(context), Body::Parsed(block)) = (context, body) else {
         return Listening {
             for_others: context.is_some(),
+            handles_others: context.is_some(),
             ..Listening::default()
         };
     };
@@ -65,12 +73,16 @@ pub(crate) fn listening(context: Option<&Ident>, body: &Body) -> Listening {
             first.is_none_or(|first| first == "Self" || declared.contains(&first.to_string()));
         !is_unclear && !is_own
     };
+    let handled = found.handled.len();
+    found.handled.retain(means_the_same);
     let before = found.constants.len();
     found.constants.retain(means_the_same);
     found.functions.retain(means_the_same);
     found.published.retain(means_the_same);
     found.for_others |= found.constants.len() < before;
+    found.handles_others |= found.for_others || found.handled.len() < handled;
     for paths in [
+        &mut found.handled,
         &mut found.constants,
         &mut found.functions,
         &mut found.published,
@@ -130,6 +142,14 @@ impl Search<'_> {
         } else if PUBLISHING.contains(&method.as_str()) {
             let constant = call.args.first().and_then(constant);
             self.found.published.extend(constant.cloned());
+            call.args
+                .iter()
+                .skip(constant.is_some().into())
+                .for_each(|argument| self.visit_expr(argument));
+        } else if method == HANDLING {
+            let constant = call.args.first().and_then(constant);
+            self.found.handles_others |= constant.is_none();
+            self.found.handled.extend(constant.cloned());
             call.args
                 .iter()
                 .skip(constant.is_some().into())

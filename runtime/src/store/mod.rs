@@ -40,10 +40,10 @@ pub use contract::{
 };
 pub use error::{KeyConflict, OfferClosed, OfferTaken, OtherOffer, Refusal, StoreError};
 pub use inbox::{
-    Awaited, Delivered, Inbox, KEY_WINDOW, KeyRecord, MAX_AWAITED, MAX_AWAITED_BYTES, MAX_INBOX,
-    MAX_KEY_BYTES, MAX_KEYS, SendKey,
+    Awaited, Delivered, Inbox, KEY_WINDOW, KeyKind, KeyRecord, MAX_AWAITED, MAX_AWAITED_BYTES,
+    MAX_INBOX, MAX_KEY_BYTES, MAX_KEYS, SendKey, UpdateKey,
 };
-pub(crate) use inbox::{send_digest, told};
+pub(crate) use inbox::{judge_key, send_digest, told, update_digest};
 pub use memory::MemoryStore;
 pub use migrate::Migrate;
 pub use offers::{Offer, OfferChange, OfferState, Waiting};

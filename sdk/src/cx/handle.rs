@@ -91,7 +91,10 @@ where
     V: Fn(&In) -> Result<(), Refused>,
     H: FnMut(In) -> Out,
 {
-    fn validate(&self, input: &Value) -> Result<Result<(), Result<Value, EncodeError>>, DecodeError> {
+    fn validate(
+        &self,
+        input: &Value,
+    ) -> Result<Result<(), Result<Value, EncodeError>>, DecodeError> {
         let input = In::from_value(input)?;
         Ok((self.validate)(&input).map_err(|refused| refused.to_value()))
     }

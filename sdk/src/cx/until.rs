@@ -63,7 +63,9 @@ impl<F: Fn() -> bool> Future for Until<F> {
             "a condition was awaited again after it had come to hold"
         );
         let condition = || (this.condition)();
-        let result = this.core.poll_until(&mut this.number, context.waker(), condition);
+        let result = this
+            .core
+            .poll_until(&mut this.number, context.waker(), condition);
         this.is_over = result.is_ready();
         result
     }

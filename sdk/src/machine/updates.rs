@@ -58,7 +58,10 @@ pub enum Verdict {
 /// A validator and its handler, with their types.
 pub(crate) trait Handles {
     /// `Err`: it is refused.
-    fn validate(&self, input: &Value) -> Result<Result<(), Result<Value, EncodeError>>, DecodeError>;
+    fn validate(
+        &self,
+        input: &Value,
+    ) -> Result<Result<(), Result<Value, EncodeError>>, DecodeError>;
     fn handle(&mut self, input: &Value) -> Result<Result<Value, EncodeError>, DecodeError>;
 }
 
@@ -79,7 +82,8 @@ impl Updates {
     pub(super) fn memory(&self) -> usize {
         let handlers = self.0.values();
         // What is borrowed is being run.
-        let sizes = handlers.map(|one| one.handles.try_borrow().map_or(0, |one| size_of_val(&*one)));
+        let sizes =
+            handlers.map(|one| one.handles.try_borrow().map_or(0, |one| size_of_val(&*one)));
         sizes.sum::<usize>() + self.0.len() * size_of::<(&str, Handler)>()
     }
 
@@ -206,7 +210,8 @@ impl State {
             true => "no updates".to_owned(),
             false => format!("\"{}\" alone", names.join("\", \"")),
         };
-        let detail = format!("the update \"{name}\" was accepted, and here the code handles {handled}");
+        let detail =
+            format!("the update \"{name}\" was accepted, and here the code handles {handled}");
         match self.next_expected() {
             Some(Some(recorded)) => self.left_because(&recorded, false, Some(detail)),
             _ => self.damaged(detail),

@@ -23,7 +23,8 @@ use crate::history::{Channel, Decision, Observation, SEMANTICS, Started, TEST_AR
 use crate::machine::{Machine, Pins, Step, Verdict};
 use crate::value::Value;
 use crate::{
-    ActivityDefinition, AttemptEnd, Blocked, Namespace, RunId, RunKey, States, Timestamp, WorkflowDefinition,
+    ActivityDefinition, AttemptEnd, Blocked, Namespace, RunId, RunKey, States, Timestamp,
+    WorkflowDefinition,
 };
 
 /// What the parts of a test share.
@@ -468,7 +469,11 @@ impl Driver {
             let site = site.as_ref().map(|site| format!("  {}", place(site)));
             waits_for.push(format!("~{operation} {what}{}", site.unwrap_or_default()));
         }
-        if let Some(machine) = run.machine.as_ref().filter(|machine| machine.waits_for_a_condition()) {
+        if let Some(machine) = run
+            .machine
+            .as_ref()
+            .filter(|machine| machine.waits_for_a_condition())
+        {
             waits_for.push("until a condition holds".to_owned());
             let handled = machine.handled().into_iter();
             answers.extend(handled.map(|name| format!("run.update({}, ..)", name.escape_debug())));
@@ -534,7 +539,9 @@ impl TestedRun {
         let due = self.timers.first().filter(|(deadline, _)| *deadline <= now);
         match (self.inputs.front(), due) {
             (Some(kept), _) if !self.wakes(kept) => {
-                let is_woken = self.is_asked || due.is_some() || self.inputs.iter().any(|input| self.wakes(input));
+                let is_woken = self.is_asked
+                    || due.is_some()
+                    || self.inputs.iter().any(|input| self.wakes(input));
                 is_woken.then(|| self.inputs.pop_front())?
             }
             (_, Some(&(_, operation))) => {

@@ -62,7 +62,11 @@ impl fmt::Display for NotTaken {
             update,
             why,
         } = self;
-        write!(f, "the test asks for the update \"{}\", ", update.escape_debug())?;
+        write!(
+            f,
+            "the test asks for the update \"{}\", ",
+            update.escape_debug()
+        )?;
         let of = format!("(run {run}, workflow `{workflow}`)");
         match why {
             NotTakenWhy::Ended => write!(
@@ -86,7 +90,10 @@ impl fmt::Display for NotTaken {
                 "and what it asks is no `{expected}`: {problem} {of}\n\nhelp: outside of a test the sender gets an error"
             ),
             NotTakenWhy::Unstorable { problem } => {
-                write!(f, "and why the run refuses it cannot be stored: {problem} {of}")
+                write!(
+                    f,
+                    "and why the run refuses it cannot be stored: {problem} {of}"
+                )
             }
         }
     }
@@ -140,8 +147,12 @@ impl<W: Workflow> Run<W> {
         let input = input.to_value().map_err(|error| refused(&error));
         let answer = input.and_then(|input| self.asked(name, input));
         let answer = answer.and_then(|answer| match answer {
-            Ok(answer) => Out::from_value(&answer).map(Ok).map_err(|error| refused(&error)),
-            Err(why) => Refused::from_value(&why).map(Err).map_err(|error| refused(&error)),
+            Ok(answer) => Out::from_value(&answer)
+                .map(Ok)
+                .map_err(|error| refused(&error)),
+            Err(why) => Refused::from_value(&why)
+                .map(Err)
+                .map_err(|error| refused(&error)),
         });
         answer.unwrap_or_else(|failure| fail(&self.shared, failure))
     }

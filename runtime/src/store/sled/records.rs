@@ -296,13 +296,16 @@ pub(super) fn send_content(send: &KeyRecord) -> Vec<u8> {
         f.number(4, send.arrival);
         f.number(5, send.at.as_millis());
         f.number(6, send.sent.as_millis());
+        if let Some(event) = send.event {
+            f.number(7, event);
+        }
     })
 }
 
 pub(super) fn read_send(bytes: &[u8]) -> Read<KeyRecord> {
     let mut fields = Fields::new(bytes);
     let (mut key, mut digest, mut name) = (None, None, None);
-    let (mut arrival, mut at, mut sent) = (None, None, None);
+    let (mut arrival, mut at, mut sent, mut event) = (None, None, None, None);
     while let Some((field, content)) = fields.next_field()? {
         match field {
             1 => key = Some(content.text("key")?.to_owned()),
@@ -311,6 +314,7 @@ pub(super) fn read_send(bytes: &[u8]) -> Read<KeyRecord> {
             4 => arrival = Some(content.number("arrival")?),
             5 => at = Some(stamp(content, "at")?),
             6 => sent = Some(stamp(content, "sent")?),
+            7 => event = Some(content.number("event")?),
             _ => {}
         }
     }
@@ -321,6 +325,7 @@ pub(super) fn read_send(bytes: &[u8]) -> Read<KeyRecord> {
         arrival: missing("arrival", arrival)?,
         at: missing("at", at)?,
         sent: missing("sent", sent)?,
+        event,
     })
 }
 
@@ -542,10 +547,16 @@ mod tests {
             digest: Digest([7; 32]),
             name: "approval".into(),
             arrival: 3,
+            event: None,
             at: Timestamp::from_millis(9),
             sent: Timestamp::from_millis(8),
         };
         assert_eq!(read_send(&send_content(&send)).unwrap(), send);
+        let update = KeyRecord {
+            event: Some(12),
+            ..send
+        };
+        assert_eq!(read_send(&send_content(&update)).unwrap(), update);
         let order = send_order_content(&[5; 32]);
         assert_eq!(read_send_order(&order).unwrap(), [5; 32]);
 
