@@ -231,9 +231,16 @@ impl Machine {
     pub fn validate(&mut self, update: &str, input: &Value) -> Result<Verdict, Blocked> {
         self.unless_blocked(|machine| {
             let mut verdict = Verdict::Accepted;
-            machine.catch(|machine| {
+            let asked = machine.catch(|machine| {
                 verdict = machine.core.validate(update, input);
                 machine.core.take_error()
+            });
+            let after = machine.next_event - 1;
+            asked.map_err(|mut blocked| {
+                if let Blocked::Panicked(panicked) = &mut blocked {
+                    panicked.event = after;
+                }
+                blocked
             })?;
             Ok(verdict)
         })

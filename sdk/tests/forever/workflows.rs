@@ -1,5 +1,8 @@
 //! The workflows of the histories. Each is released: never change one, add another.
 
+use std::cell::Cell;
+use std::rc::Rc;
+
 use perennial::WorkflowDefinition;
 use perennial::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -214,8 +217,27 @@ async fn sends(cx: &Cx, others: Vec<RunId>) -> Result<(Vec<u64>, Vec<String>), E
     Ok((sent, not_sent))
 }
 
+const SET_LIMIT: Update<Order, Option<u64>, String> = Update::new("set:limit-of.the_shop");
+
+/// Changes that are asked for, one of them in the unit in which the run ends.
+#[workflow]
+async fn updates(cx: &Cx, order: Order) -> Result<u64, Error> {
+    let limit = Rc::new(Cell::new(None));
+    let set = Rc::clone(&limit);
+    cx.handle(
+        SET_LIMIT,
+        |_| Ok(()),
+        move |order| set.replace(Some(order.cents)),
+    );
+    cx.until(|| limit.get() > Some(order.cents)).await;
+    let shipped = ship(cx, 1).await?;
+    cx.until(|| limit.get() == Some(0)).await;
+    Ok(shipped)
+}
+
 pub(crate) fn all() -> Vec<WorkflowDefinition> {
     vec![
+        WorkflowDefinition::of::<updates>(),
         WorkflowDefinition::of::<everything>(),
         WorkflowDefinition::of::<refuses>(),
         WorkflowDefinition::of::<waits>(),

@@ -14,6 +14,7 @@ mod sent;
 mod streams;
 mod stubs;
 mod told;
+mod updates;
 mod versions;
 
 use perennial::prelude::*;
