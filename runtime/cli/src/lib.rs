@@ -31,6 +31,7 @@ struct Arguments {
 enum Command {
     Send(runs::Send),
     Signal(runs::Signal),
+    Update(runs::Update),
     List(runs::List),
     Show(runs::Show),
     History(runs::History),
@@ -91,6 +92,7 @@ pub fn call(
     let result = match command {
         Command::Send(command) => command.run(),
         Command::Signal(command) => command.run(),
+        Command::Update(command) => command.run(),
         Command::List(command) => command.run(),
         Command::Show(command) => command.run(),
         Command::History(command) => command.run(),

@@ -55,6 +55,8 @@ pub(crate) use list::{after as cursor, limit as page_limit, page as list_page};
 pub(crate) use messages::{MessageFilter, page as message_page};
 #[cfg(unix)]
 pub(crate) use send::send;
+#[cfg(unix)]
+pub(crate) use update::update;
 
 use crate::engine::{Reuse, Shared};
 use crate::error::{PurgeError, ReadError, StartError, Unavailable, UnblockError};

@@ -48,7 +48,7 @@ pub use error::{AskError, ControlError};
 pub(crate) use listen::{Bound, Control};
 pub use place::{SOCKET, socket_path};
 pub use request::{
-    Answer, Attempts, HistoryPart, ListMessages, ListRuns, Receives, Refused, Request, RunDetails,
-    Tell,
+    Answer, Ask, Attempts, HistoryPart, ListMessages, ListRuns, Receives, Refused, Request,
+    RunDetails, Tell,
 };
 pub use runs::{Runs, Whereabouts};

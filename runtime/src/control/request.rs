@@ -7,7 +7,7 @@ use perennial::value::Value;
 use perennial::{Namespace, RunKey, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::client::{MessagePage, Receipt, RunInfo, RunPage, SendError};
+use crate::client::{Answered, MessagePage, Receipt, RunInfo, RunPage, SendError, UpdateError};
 use crate::error::{ReadError, Unavailable};
 use crate::manifest::TypeManifest;
 use crate::store::{AttemptRecord, Queued, Status, Task};
@@ -20,6 +20,9 @@ use crate::store::{AttemptRecord, Queued, Status, Task};
 pub enum Request {
     /// A message or a signal for a run. Answered with [`Answer::Sent`].
     Send(Tell),
+    /// A change that a run is asked for: only a running program can do that, since the run's own code says whether it
+    /// may be. Answered with [`Answer::Updated`].
+    Update(Ask),
     /// A page of runs. Answered with [`Answer::Runs`].
     List(ListRuns),
     /// How a run stands, and what is kept of it beside its history. Answered with [`Answer::Run`].
@@ -41,7 +44,7 @@ pub enum Request {
 #[cfg(any(unix, test))]
 impl Request {
     /// The names of the requests that this program knows, as they stand in JSON.
-    pub(super) const NAMES: &[&str] = &["send", "list", "show", "history", "messages"];
+    pub(super) const NAMES: &[&str] = &["send", "update", "list", "show", "history", "messages"];
 }
 
 /// A message or a signal for a run.
@@ -56,6 +59,23 @@ pub struct Tell {
     /// What it says.
     pub payload: Value,
     /// What the sender calls it, so that it is not stored twice (S26).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+    /// When that key was first used; `None`: now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first: Option<Timestamp>,
+}
+
+/// A change that a run is asked for: see [`Client::update`](crate::Client::update).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ask {
+    /// The run.
+    pub run: RunKey,
+    /// The name of the update.
+    pub name: String,
+    /// What is asked.
+    pub input: Value,
+    /// What the sender calls it, so that it is not done twice (S26).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
     /// When that key was first used; `None`: now.
@@ -109,6 +129,8 @@ pub struct ListMessages {
 pub enum Answer {
     /// The run has it, durably.
     Sent(Receipt),
+    /// The run has done it, durably, and this is its answer.
+    Updated(Answered),
     /// A page of runs.
     Runs(RunPage),
     /// How a run stands.
@@ -213,6 +235,20 @@ codes! {
     RUN_PURGED = "run_purged";
     /// The run is in the export, and not whole.
     RUN_NOT_WHOLE = "run_not_whole";
+    /// The run is blocked.
+    RUN_BLOCKED = "run_blocked";
+    /// The run's own code refuses the update.
+    UPDATE_REFUSED = "update_refused";
+    /// The run does not handle the update now.
+    NO_HANDLER = "no_handler";
+    /// The workflow handles no update of that name.
+    NO_SUCH_UPDATE = "no_such_update";
+    /// What is asked is not of the type that the run takes.
+    WRONG_TYPE = "wrong_type";
+    /// The code that says whether the update may be done has panicked.
+    VALIDATOR_PANICKED = "validator_panicked";
+    /// No program has the store open that could do it.
+    NO_PROGRAM = "no_program";
     /// The run takes no more messages.
     INBOX_FULL = "inbox_full";
     /// The idempotency key was used for another message.
@@ -307,6 +343,38 @@ impl From<SendError> for Refused {
     }
 }
 
+impl From<UpdateError<Value>> for Refused {
+    fn from(error: UpdateError<Value>) -> Self {
+        let code = match &error {
+            UpdateError::Refused(_) => Self::UPDATE_REFUSED,
+            UpdateError::NoHandler { .. } => Self::NO_HANDLER,
+            UpdateError::NoSuchUpdate { .. } => Self::NO_SUCH_UPDATE,
+            UpdateError::RunNotFound { .. } => Self::RUN_NOT_FOUND,
+            UpdateError::RunFinished {
+                migrated_to: Some(_),
+                ..
+            }
+            | UpdateError::RunEnded {
+                migrated_to: Some(_),
+                ..
+            } => Self::RUN_MIGRATED,
+            UpdateError::RunFinished { .. } | UpdateError::RunEnded { .. } => Self::RUN_FINISHED,
+            UpdateError::RunBlocked { .. } => Self::RUN_BLOCKED,
+            UpdateError::WrongType { .. } => Self::WRONG_TYPE,
+            UpdateError::Panicked { .. } => Self::VALIDATOR_PANICKED,
+            UpdateError::PayloadTooLarge { .. } => Self::PAYLOAD_TOO_LARGE,
+            // A value is read as it is.
+            UpdateError::Unstorable { .. } | UpdateError::Undecodable { .. } => Self::UNSTORABLE,
+            UpdateError::IdempotencyConflict { .. } => Self::KEY_CONFLICT,
+            UpdateError::KeyTooOld { .. } => Self::KEY_TOO_OLD,
+            UpdateError::InvalidKey { .. } => Self::INVALID_KEY,
+            UpdateError::Unacknowledged { .. } => Self::UNACKNOWLEDGED,
+            UpdateError::Unavailable(_) => Self::UNAVAILABLE,
+        };
+        Self::new(code, error)
+    }
+}
+
 impl From<ReadError> for Refused {
     fn from(error: ReadError) -> Self {
         let code = match &error {
@@ -353,8 +421,16 @@ mod tests {
             limit: 0,
             named: None,
         };
+        let update = Ask {
+            run: run(),
+            name: "set-limit".into(),
+            input: Value::from_json("500").unwrap(),
+            key: None,
+            first: None,
+        };
         let all = vec![
             Request::Send(send),
+            Request::Update(update),
             Request::List(ListRuns::default()),
             Request::Show { run: run() },
             Request::History {
@@ -366,6 +442,7 @@ mod tests {
         for one in &all {
             match one {
                 Request::Send(_)
+                | Request::Update(_)
                 | Request::List(_)
                 | Request::Show { .. }
                 | Request::History { .. }

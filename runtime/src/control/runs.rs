@@ -126,7 +126,7 @@ impl Runs {
             Kind::Stopped(stopped) => Ok(stopped.serve(request)?),
             Kind::Export { path, loaded } => {
                 let run = match &request {
-                    Request::Send(_) => return Err(read_only().into()),
+                    Request::Send(_) | Request::Update(_) => return Err(read_only().into()),
                     Request::List(list) => return Ok(Answer::Runs(list_export(path, list)?)),
                     Request::Show { run } | Request::History { run, .. } => run,
                     Request::Messages(list) => &list.run,

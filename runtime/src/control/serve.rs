@@ -8,10 +8,12 @@ use std::time::SystemTime;
 use perennial::{MAX_CHANNEL_NAME, RunKey, Timestamp, is_channel_name};
 
 use super::request::{
-    Answer, Attempts, HistoryPart, ListMessages, ListRuns, Receives, Refused, Request, RunDetails,
-    Tell,
+    Answer, Ask, Attempts, HistoryPart, ListMessages, ListRuns, Receives, Refused, Request,
+    RunDetails, Tell,
 };
-use crate::client::{self, MessageFilter, MessagePage, Receipt, RunInfo, RunPage, SendError};
+use crate::client::{
+    self, Answered, MessageFilter, MessagePage, Receipt, RunInfo, RunPage, SendError,
+};
 use crate::engine;
 #[cfg(unix)]
 use crate::engine::Shared;
@@ -39,6 +41,9 @@ pub(super) trait Serve: fmt::Debug + Send + Sync {
     /// Tells a run something.
     fn send(&self, tell: Tell) -> Result<Receipt, Refused>;
 
+    /// Asks a run for a change.
+    fn update(&self, ask: Ask) -> Result<Answered, Refused>;
+
     /// Does what is asked.
     fn serve(&self, request: Request) -> Result<Answer, Refused> {
         let store = self.store();
@@ -46,6 +51,10 @@ pub(super) trait Serve: fmt::Debug + Send + Sync {
             Request::Send(tell) => {
                 check_name(&tell.name)?;
                 Answer::Sent(self.send(tell)?)
+            }
+            Request::Update(ask) => {
+                check_name(&ask.name)?;
+                Answer::Updated(self.update(ask)?)
             }
             Request::List(list) => Answer::Runs(cut_runs(client::list_page(store, query(list)?)?)),
             Request::Show { run } => Answer::Run(details(store, run, self.now())?.into()),
@@ -86,6 +95,21 @@ impl Serve for Program {
         } = tell;
         let sent = client::send(shared, run, channel, &name, Ok(payload), key);
         Ok(shared.tokio.block_on(sent)?.into())
+    }
+
+    fn update(&self, ask: Ask) -> Result<Answered, Refused> {
+        let Self(shared) = self;
+        let now = self.now();
+        let Ask {
+            run,
+            name,
+            input,
+            key,
+            first,
+        } = ask;
+        let key = key.map(|key| (key, first.unwrap_or(now)));
+        let answered = client::update(shared, run, &name, Ok(input), key);
+        Ok(shared.tokio.block_on(answered)?)
     }
 }
 
@@ -137,6 +161,20 @@ impl Serve for Stopped {
             Err(error) => Err(SendError::unavailable(&tell.run, error.into()).into()),
         }
     }
+
+    fn update(&self, _: Ask) -> Result<Answered, Refused> {
+        Err(no_program())
+    }
+}
+
+/// An update is for a program.
+fn no_program() -> Refused {
+    Refused::new(
+        Refused::NO_PROGRAM,
+        "nothing was done, since no program has the store open: whether an update may be done, and what it does, the \
+         code of the run's workflow says\n\n\
+         help: start the program, with `.control_socket()` in the builder of its runtime, and ask again",
+    )
 }
 
 /// What an export holds: nothing can be changed in it.
@@ -157,6 +195,10 @@ impl Serve for Exported {
     }
 
     fn send(&self, _: Tell) -> Result<Receipt, Refused> {
+        Err(read_only())
+    }
+
+    fn update(&self, _: Ask) -> Result<Answered, Refused> {
         Err(read_only())
     }
 }

@@ -475,8 +475,13 @@ impl Driver {
             .filter(|machine| machine.waits_for_a_condition())
         {
             waits_for.push("until a condition holds".to_owned());
+            let constants = recording.definition.graph.handled();
             let handled = machine.handled().into_iter();
-            answers.extend(handled.map(|name| format!("run.update({}, ..)", name.escape_debug())));
+            answers.extend(handled.map(|name| {
+                let known = constants.iter().find(|known| known.name == name);
+                let name = known.map_or(name, |known| known.constant);
+                format!("run.update({}, ..)", name.escape_debug())
+            }));
         }
         TestFailure::Waiting(Box::new(Waiting {
             run: recording.run.clone(),

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use perennial::prelude::*;
-use perennial::testing::{Snapshot, TestRun};
+use perennial::testing::{Recorded as _, Snapshot, TestRun};
 
 use super::{charge, text_of};
 
@@ -42,7 +42,19 @@ fn o21_a_test_asks_for_changes_and_sees_what_is_answered(t: &mut TestRun) {
     let json = run.update_json("set-limit", "500").unwrap();
     assert_eq!(json.as_json(), "200");
     assert_eq!(run.result().unwrap(), 506);
-    insta::assert_snapshot!(Snapshot::new().redact("set-limit.answer", "[old]").text(&run).unwrap(), @"");
+    insta::assert_snapshot!(Snapshot::new().redact("set-limit.answer", "[old]").text(&run).unwrap(), @r#"
+     1 started      budget 100
+     2   activity   ~1 charge 5                                      updates.rs budget
+     3 completed    ~1 charge 5
+     4 message      #1 go 1
+     5 update       set-limit 200
+     6   answered    "[old]"                                         updates.rs
+     7 update       set-limit 500
+     8   answered    "[old]"                                         updates.rs
+     9   receive    ~2 go                                            updates.rs budget
+    10   took       ~2 go #1
+    11 completed    506
+    "#);
     let history = run.history();
     let again = perennial::history::History::from_json(&history.to_json().unwrap());
     assert_eq!(again.unwrap(), history);
@@ -74,7 +86,24 @@ fn s40_a_validator_that_changes_something_is_found_by_the_replay() {
         let run = t.start(careless, ());
         assert!(run.update(SET_LIMIT, 5).is_err());
         let _ = run.update(SET_LIMIT, 200);
-    }), @"");
+    }), @"
+    the workflow `careless` does not decide the same when it is replayed (run test-1)
+
+      event 3, after event 2 (update set-limit)
+          first      answer to an update 102               at sdk/tests/testing/updates.rs:..
+          replayed   answer to an update 100               at sdk/tests/testing/updates.rs:..
+          differs    the value: 102 became 100
+
+    It was replayed on a fresh thread, with other hash keys alone.
+
+    help: look before this place for what is not the same twice:
+      the order of a `HashMap` or `HashSet` (D111): use a `BTreeMap`, or sort
+      a clock (D101): use `cx.now()`; random numbers (D102): use `cx.random()` or `cx.uuid()`
+      what a `thread_local!` (D114) or a static (D113) remembers: use variables of the workflow
+      an address or a thread's id (D112): use a number of your own
+      anything else: use `cx.record(..)` or an activity
+    help: with `use perennial_sandbox as _;` the clock and random bytes are changed too, and what the code asks the operating system for is told
+    ");
 }
 
 #[test]
@@ -108,5 +137,27 @@ fn a_test_that_asks_for_what_is_not_handled_fails_with_what_is() {
         let run = t.start(budget, 1);
         let _ = run.result();
     });
-    insta::assert_snapshot!([none, near, wrong, over, waits].join("\n---\n"), @"");
+    insta::assert_snapshot!([none, near, wrong, over, waits].join("\n---\n"), @r#"
+    the test asks for the update "set-limit", which the run does not handle now (run test-1, workflow `plain`)
+
+    help: `cx.handle(..)` comes before whatever the workflow waits for when the update comes
+    ---
+    the test asks for the update "set-limits", which the run does not handle now (run test-1, workflow `budget`)
+
+    help: it handles "set-limit"
+    ---
+    the test asks for the update "set-limit", and what it asks is no `u64`: the value does not decode as `u64`: invalid type: string "ten", expected u64 (run test-1, workflow `budget`)
+
+    help: outside of a test the sender gets an error
+    ---
+    the test asks for the update "set-limit", and the run has ended (run test-1, workflow `plain`)
+
+    help: outside of a test the sender gets an error; where either may come first, ask `run.is_finished()`
+    ---
+    the workflow `budget` has no result: it waits (run test-1)
+
+      until a condition holds
+
+    help: the test says what the run is told: `run.update(set-limit, ..)`
+    "#);
 }

@@ -1,4 +1,4 @@
-//! `perennial send`, `signal`, `list`, `show`, `history` and `messages`: talking to runs, in a program that is at
+//! `perennial send`, `signal`, `update`, `list`, `show`, `history` and `messages`: talking to runs, in a program that is at
 //! work, in a store that no program has open, and, but for sending, in an export.
 
 mod history;
@@ -12,6 +12,7 @@ mod shell;
 mod show;
 mod text;
 mod timeline;
+mod update;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -31,6 +32,7 @@ pub(crate) use messages::Messages;
 pub(crate) use refused::{NotDone, Unusable};
 pub(crate) use send::{Send, Signal};
 pub(crate) use show::Show;
+pub(crate) use update::Update;
 
 /// A run of some store or export.
 #[derive(Debug, clap::Args)]

@@ -76,7 +76,7 @@ fn tell(of: &Of, channel: Channel, name: &str, payload: &str) -> Result<Tell, An
     })
 }
 
-fn value(text: &str) -> Result<Value, AnyError> {
+pub(super) fn value(text: &str) -> Result<Value, AnyError> {
     let mut read = String::new();
     let text = if text == "-" {
         // One byte more is enough to know that it is too much.

@@ -1,4 +1,4 @@
-//! `perennial send`, `signal`, `list`, `show`, `history` and `messages`, as they are called from a shell.
+//! `perennial send`, `signal`, `update`, `list`, `show`, `history` and `messages`, as they are called from a shell.
 #![allow(clippy::unwrap_used)]
 
 mod arguments;
@@ -10,4 +10,6 @@ mod process;
 mod program;
 mod scene;
 mod stopped;
+#[cfg(unix)]
+mod update;
 mod world;
