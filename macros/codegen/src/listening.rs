@@ -404,6 +404,38 @@ mod tests {
     }
 
     #[test]
+    fn updates_are_found_and_say_nothing_of_what_is_waited_for() {
+        for (body, expected) in [
+            (
+                "cx.handle(SET_LIMIT, |_| Ok(()), move |new| limit.replace(new))",
+                "SET_LIMIT",
+            ),
+            (
+                "cx.handle(names::A, a, b); cx.handle(B, a, b); cx.handle(B, c, d)",
+                "names::A B",
+            ),
+            ("cx.handle(update, a, b)", ".."),
+            ("const A: U = U::new(\"a\"); cx.handle(A, a, b)", ".."),
+            ("cx.until(|| limit.get() > LIMIT).await", ""),
+            ("charge(cx, cx.handle(A, |n| B, c)).await", "A"),
+        ] {
+            let text = format!("async fn flow(cx: &Cx) -> R {{ {body} }}");
+            let function: Function = syn::parse_str(&text).unwrap();
+            let context = syn::parse_str("cx").unwrap();
+            let found = listening(Some(&context), &function.body);
+            let paths = found.handled.iter();
+            let mut texts: Vec<_> = paths
+                .map(|path| path.to_token_stream().to_string().replace(' ', ""))
+                .collect();
+            if found.handles_others {
+                texts.push("..".to_owned());
+            }
+            assert_eq!(texts.join(" "), expected, "{body}");
+            assert!(!found.for_others && found.constants.is_empty(), "{body}");
+        }
+    }
+
+    #[test]
     fn what_is_published_is_found_and_says_nothing_of_what_is_waited_for() {
         let published = |body: &str| {
             let text = format!("async fn flow(cx: &Cx) -> R {{ {body} }}");

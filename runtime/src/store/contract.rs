@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::StoreError;
 use super::blocked::{BlockedChange, BlockedRecord};
-use super::inbox::{Awaited, Delivered, Inbox, KeyKind, KeyRecord, SendKey, UpdateKey};
+use super::inbox::{Awaited, Delivered, Inbox, KeyKind, KeyRecord, SendKey};
 use super::migrate::Migrate;
 use super::offers::{Offer, OfferChange, Waiting};
 use super::program::ProgramRecord;
@@ -24,6 +24,7 @@ use super::restore::Restore;
 use super::slots::{Committed, Slot};
 use super::stream::{StreamItem, StreamRange};
 use super::tasks::{AttemptRecord, DueTimer, Task, TaskChange, TimerChange};
+use super::update_keys::UpdateKey;
 use super::view::{ViewChange, ViewRecord};
 use crate::profile::Profile;
 

@@ -148,24 +148,6 @@ pub(crate) fn send_digest(channel: Channel, name: &str, payload: &Value) -> Dige
     all.map_or_else(|_| payload.digest(), |all| all.digest())
 }
 
-/// An update that was accepted, as the run is to know it by its key.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UpdateKey {
-    /// The key.
-    pub key: SendKey,
-    /// The name of the update.
-    pub name: String,
-    /// The event that says that it was accepted: the answer is in that unit.
-    pub event: u64,
-}
-
-/// By which one update is known from another under the same key: its name and what it asks.
-pub(crate) fn update_digest(name: &str, input: &Value) -> Digest {
-    let all = Value::encode(&("update", name, input.digest().to_string()));
-    // Two names and a digest are far from all bounds.
-    all.map_or_else(|_| input.digest(), |all| all.digest())
-}
-
 /// A send, or an update that was accepted, that a run knows by its key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyRecord {
@@ -353,7 +335,7 @@ pub(super) fn is_known(head: &Head, send: &KeyRecord) -> bool {
 
 /// The keys that a new one takes the place of: what an earlier run of that id has left, those that are too old, and
 /// the oldest where there are too many.
-fn evict(
+pub(super) fn evict(
     inbox: &mut Inbox,
     new: &KeyRecord,
     oldest: &[KeyRecord],
@@ -376,47 +358,8 @@ fn evict(
     evicted
 }
 
-/// The record of an update that is accepted now, and those whose places it takes. Refused where the run knows the key:
-/// its owner looks before it asks the run.
-pub(super) fn accept(
-    run: &RunKey,
-    head: &mut Head,
-    known: Option<&KeyRecord>,
-    oldest: &[KeyRecord],
-    update: &UpdateKey,
-) -> Result<(KeyRecord, Vec<KeyRecord>), StoreError> {
-    let UpdateKey { key, name, event } = update;
-    if let Some(known) = known.filter(|known| is_known(head, known)) {
-        let conflict = KeyConflict {
-            run: run.clone(),
-            key: key.key.clone(),
-            name: known.name.clone(),
-            known: known.digest,
-            given: key.digest,
-        };
-        return Err(StoreError::Refused(Refusal::KeyConflict(Box::new(
-            conflict,
-        ))));
-    }
-    head.arrivals += 1;
-    head.inbox.keys += 1;
-    let record = KeyRecord {
-        key: key.key.clone(),
-        digest: key.digest,
-        name: name.clone(),
-        arrival: head.arrivals,
-        event: Some(*event),
-        at: head.stamp,
-        sent: sent_at_most(key.at, head.stamp),
-    };
-    record.check()?;
-    let now = head.stamp;
-    let evicted = evict(&mut head.inbox, &record, oldest, now);
-    Ok((record, evicted))
-}
-
 /// When a key was first used, as far as its sender is believed.
-fn sent_at_most(sent: Timestamp, at: Timestamp) -> Timestamp {
+pub(super) fn sent_at_most(sent: Timestamp, at: Timestamp) -> Timestamp {
     let ahead = at.as_millis().saturating_add(MOST_AHEAD);
     sent.min(Timestamp::from_millis(ahead))
 }

@@ -18,7 +18,7 @@ use perennial::{Receipt, RunEnd, RunId, RunKey, SendFailure, Timestamp};
 use super::contract::{Changes, Deliver, Head, Queued, Status};
 use super::inbox::{self, Delivery, KeyKind, KeyRecord, MOST_EVICTED, SendKey, told};
 use super::rules::{self, Resolved};
-use super::{Refusal, StoreError};
+use super::{Refusal, StoreError, update_keys};
 
 /// The longest text about a run that cannot be read, in bytes.
 const MAX_PROBLEM: usize = 1 << 10;
@@ -334,16 +334,14 @@ impl Keys {
         changes: &Changes,
         stored: &impl Stored,
     ) -> Result<(), StoreError> {
-        let Changes {
-            slots, update_keys, ..
-        } = changes;
-        if update_keys.is_empty() {
+        let updates = &changes.update_keys;
+        if updates.is_empty() {
             return Ok(());
         }
         // What it sends to itself may need some too.
-        let most = MOST_EVICTED.saturating_mul(update_keys.len() + slots.len());
+        let most = MOST_EVICTED.saturating_mul(updates.len() + changes.slots.len());
         self.oldest = Some(stored.oldest(run, head, most)?.into());
-        for update in update_keys {
+        for update in updates {
             let key = &update.key.key;
             let known = match self.put.get(&(KeyKind::Update, key.clone())) {
                 Some((put, _)) => Some(put.clone()),
@@ -351,7 +349,8 @@ impl Keys {
             };
             let oldest = self.oldest.iter().flatten().take(MOST_EVICTED);
             let oldest: Vec<_> = oldest.cloned().collect();
-            let (record, mut evicted) = inbox::accept(run, head, known.as_ref(), &oldest, update)?;
+            let (record, mut evicted) =
+                update_keys::accept(run, head, known.as_ref(), &oldest, update)?;
             self.evict(&mut evicted);
             self.put(record, known);
         }

@@ -97,6 +97,7 @@ fn s40_a_validator_that_changes_something_is_found_by_the_replay() {
     It was replayed on a fresh thread, with other hash keys alone.
 
     help: look before this place for what is not the same twice:
+      what the validator of an update changes, which is not run again: let the handler change it
       the order of a `HashMap` or `HashSet` (D111): use a `BTreeMap`, or sort
       a clock (D101): use `cx.now()`; random numbers (D102): use `cx.random()` or `cx.uuid()`
       what a `thread_local!` (D114) or a static (D113) remembers: use variables of the workflow

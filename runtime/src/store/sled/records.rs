@@ -386,6 +386,7 @@ pub(super) fn restoring_content(restoring: &Restoring) -> Vec<u8> {
             f.number(6, restoring.keys);
             f.number(7, restoring.first_key);
             f.number(8, restoring.last_key);
+            f.number(15, restoring.last_update);
         }
         for stream in &restoring.streams {
             write_stream(f, 9, stream);
@@ -405,7 +406,7 @@ pub(super) fn read_restoring(bytes: &[u8]) -> Read<Restoring> {
     let mut fields = Fields::new(bytes);
     let (mut first, mut generation, mut sequence) = (None, None, None);
     let (mut ended, mut given_up) = (None, None);
-    let (mut keys, mut first_key, mut last_key) = (0, 0, 0);
+    let (mut keys, mut first_key, mut last_key, mut last_update) = (0, 0, 0, 0);
     let mut streams = Vec::new();
     let mut offers = RestoredOffers::default();
     while let Some((field, content)) = fields.next_field()? {
@@ -418,6 +419,7 @@ pub(super) fn read_restoring(bytes: &[u8]) -> Read<Restoring> {
             6 => keys = content.number("keys")?,
             7 => first_key = content.number("first_key")?,
             8 => last_key = content.number("last_key")?,
+            15 => last_update = content.number("last_update")?,
             9 => streams.push(read_stream(content)?),
             10 => offers.open = content.number("offers")?,
             11 => offers.last = content.number("last_offer")?,
@@ -436,6 +438,7 @@ pub(super) fn read_restoring(bytes: &[u8]) -> Read<Restoring> {
         keys,
         first_key,
         last_key,
+        last_update,
         streams,
         offers,
     })
@@ -529,6 +532,7 @@ mod tests {
             keys: 3,
             first_key: 4,
             last_key: 9,
+            last_update: 5,
             given_up: true,
             streams: vec![StreamRange {
                 name: "output".into(),

@@ -187,6 +187,23 @@ pub(super) fn page(
     }
 }
 
+/// Whether the history has the event that an update's key names.
+fn accepted(view: &View<'_>, run: &RunKey, send: &KeyRecord) -> Result<(), StoreError> {
+    let Some(event) = send.event else {
+        return Ok(());
+    };
+    // What a run is being restored from comes in any order.
+    let Some(head) = read::head(view, run)?.filter(|head| is_known(head, send)) else {
+        return Ok(());
+    };
+    let unit = keys::of_generation(keys::UNIT, run, head.generation, event);
+    if view.get(&unit)?.is_some() {
+        return Ok(());
+    }
+    let problem = "the event by which the update was accepted is missing";
+    Err(damaged(place(run)(), RecordError::Damaged { problem }))
+}
+
 /// Whether a record or an entry in the order of arrival has the other one, and a run; other keys have.
 pub(super) fn belongs(view: &View<'_>, key: &[u8], stored: &[u8]) -> Result<(), StoreError> {
     let Some((run, rest)) = keys::run_and_rest(key) else {
@@ -195,6 +212,7 @@ pub(super) fn belongs(view: &View<'_>, key: &[u8], stored: &[u8]) -> Result<(), 
     match key.first() {
         Some(&keys::SEND) => {
             let send = value::read(view, stored, SEND_VERSION, place(&run), read_send)?;
+            accepted(view, &run, &send)?;
             let entry = keys::numbered(keys::SEND_ORDER, &run, send.arrival);
             let named = match view.get(&entry)? {
                 None => false,
