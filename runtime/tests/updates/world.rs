@@ -4,7 +4,6 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use perennial::RunKey;
 use perennial::history::{Observation, Unit};
 use perennial::prelude::*;
 use perennial_runtime::store::Store;
@@ -129,10 +128,6 @@ pub(crate) async fn runtime(store: Arc<dyn Store>) -> Runtime {
 pub(crate) async fn cold(store: Arc<dyn Store>) -> Runtime {
     let builder = builder(store, &World::new()).warm_memory(0);
     builder.start().await.unwrap()
-}
-
-pub(crate) fn key(id: &str) -> RunKey {
-    RunKey::new(perennial::Namespace::default(), id.parse().unwrap())
 }
 
 /// Sets the limit of a run.

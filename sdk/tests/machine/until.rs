@@ -86,16 +86,16 @@ fn a_condition_is_looked_at_again_when_another_line_has_gone_on_in_the_same_unit
         let done = Rc::new(RefCell::new(Vec::new()));
         for line in (1..=3).rev() {
             let done = Rc::clone(&done);
-            let _ = cx.spawn(async move {
+            drop(cx.spawn(async move {
                 cx.until(|| done.borrow().len() as u64 >= line).await;
                 done.borrow_mut().push(line);
-            });
+            }));
         }
         let first = Rc::clone(&done);
-        let _ = cx.spawn(async move {
+        drop(cx.spawn(async move {
             let n = ship(cx, 7).await;
             first.borrow_mut().push(n.unwrap_or_default());
-        });
+        }));
         cx.until(|| done.borrow().len() == 4).await;
         Ok(done.take())
     }

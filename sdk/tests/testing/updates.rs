@@ -159,6 +159,6 @@ fn a_test_that_asks_for_what_is_not_handled_fails_with_what_is() {
 
       until a condition holds
 
-    help: the test says what the run is told: `run.update(set-limit, ..)`
+    help: the test says what the run is told: `run.update(SET_LIMIT, ..)`
     "#);
 }
