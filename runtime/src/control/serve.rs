@@ -41,8 +41,10 @@ pub(super) trait Serve: fmt::Debug + Send + Sync {
     /// Tells a run something.
     fn send(&self, tell: Tell) -> Result<Receipt, Refused>;
 
-    /// Asks a run for a change.
-    fn update(&self, ask: Ask) -> Result<Answered, Refused>;
+    /// Asks a run for a change, which only a program can.
+    fn update(&self, _: Ask) -> Result<Answered, Refused> {
+        Err(no_program())
+    }
 
     /// Does what is asked.
     fn serve(&self, request: Request) -> Result<Answer, Refused> {
@@ -160,10 +162,6 @@ impl Serve for Stopped {
             }
             Err(error) => Err(SendError::unavailable(&tell.run, error.into()).into()),
         }
-    }
-
-    fn update(&self, _: Ask) -> Result<Answered, Refused> {
-        Err(no_program())
     }
 }
 
