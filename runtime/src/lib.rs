@@ -28,11 +28,11 @@ mod words;
 
 pub use builder::{Builder, IntoStore, StartupError, StoreSource};
 pub use client::{
-    Answered, BlockedCount, Client, Ended, Fulfil, FulfilError, Item, Items, List, ListMessages,
-    ListOffers, ListWaiting, MessageInfo, MessagePage, MessageState, OfferInfo, OfferPage,
-    OfferStatus, Receipt, Reply, Request, RequestError, RunHandle, RunHistory, RunInfo, RunPage,
-    RunState, SendError, SendMessage, Start, StreamError, Unblocked, UndecodableView, UpdateError,
-    UpdateRun, ViewError, Viewed, Watch, generate_run_id,
+    Answered, Awaits, BlockedCount, Client, Ended, Fulfil, FulfilError, Item, Items, List,
+    ListMessages, ListOffers, ListWaiting, MessageInfo, MessagePage, MessageState, OfferInfo,
+    OfferPage, OfferStatus, Receipt, Reply, Request, RequestError, RunHandle, RunHistory, RunInfo,
+    RunPage, RunState, SendError, SendMessage, Start, StreamError, Unblocked, UndecodableView,
+    UpdateError, UpdateRun, ViewError, Viewed, Watch, generate_run_id,
 };
 pub use clock::{Clock, SystemClock};
 pub use engine::Reuse;

@@ -2,6 +2,10 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used)]
 
+#[path = "outside/following.rs"]
+mod following;
+#[path = "outside/stubs.rs"]
+mod stubs;
 mod support;
 
 use std::path::Path;

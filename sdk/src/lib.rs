@@ -50,6 +50,7 @@ mod channel;
 mod cx;
 mod durable;
 mod error;
+mod fulfilled;
 mod handles;
 pub mod history;
 mod ids;
@@ -82,20 +83,22 @@ pub use channel::{
     is_channel_name,
 };
 pub use cx::{
-    Cx, Draw, MAX_SLEEP, Receive, ReceiveError, ReceiveTimeout, Sending, Sleep, SleepError, Until,
+    Cx, Draw, Fulfilling, MAX_SLEEP, Receive, ReceiveError, ReceiveTimeout, Sending, Sleep,
+    SleepError, Until,
 };
 pub use durable::{
     BoxDurable, Durable, Durably, JoinSet, MemberId, Next, NextWithId, Take, Task, join_all,
 };
 pub use error::Error;
+pub use fulfilled::FulfilFailure;
 pub use handles::Handled;
 pub use history::Close;
 pub use ids::{IdProblem, InvalidId, MAX_ID_LENGTH, Namespace, OperationId, RunId, RunKey};
 pub use incompatible::{Coloured, Incompatible, IncompatibleKind, MarkerMismatch, Remedy, Side};
 pub use listens::Receives;
 pub use migration::{
-    BlockedBy, Migrates, Migration, MigrationDefinition, MigrationFn, OldRun, Open, OpenKind,
-    Refuse,
+    BlockedBy, Migrates, Migration, MigrationDefinition, MigrationFn, OldFulfilment, OldRun,
+    OldSend, Open, OpenKind, Refuse,
 };
 pub use outcome::{ActivityError, Cancelled, Effect, Never, Outcome, Spent};
 #[cfg(feature = "testing")]

@@ -8,7 +8,9 @@ use perennial::history::{
     encode_unit, render,
 };
 use perennial::value::Value;
-use perennial::{Namespace, Receipt, RunEnd, RunId, SendFailure, Timestamp};
+use perennial::{
+    FulfilFailure, Namespace, OperationId, Receipt, RunEnd, RunId, SendFailure, Timestamp,
+};
 use proptest::prelude::*;
 
 #[path = "fuzz_history/input.rs"]
@@ -175,14 +177,60 @@ fn slots() -> impl Strategy<Value = SlotResult> {
         (runs(), ".{0,20}").prop_map(|(run, problem)| SendFailure::Unreadable { run, problem }),
         any::<(u64, u64)>().prop_map(|(size, limit)| SendFailure::TooLarge { size, limit }),
     ];
-    let receipt = (any::<(u64, u64)>(), any::<bool>());
-    prop_oneof![
-        receipt.prop_map(|((number, at), duplicate)| SlotResult::Sent(Receipt {
+    let receipt = || {
+        let parts = (any::<(u64, u64)>(), any::<bool>());
+        parts.prop_map(|((number, at), duplicate)| Receipt {
             number,
             at: Timestamp::from_millis(at),
             duplicate,
-        })),
+        })
+    };
+    prop_oneof![
+        receipt().prop_map(SlotResult::Sent),
         failure.prop_map(SlotResult::NotSent),
+        receipt().prop_map(SlotResult::Fulfilled),
+        unfulfilled().prop_map(SlotResult::NotFulfilled),
+    ]
+}
+
+fn references() -> impl Strategy<Value = OperationId> {
+    (runs(), any::<u64>()).prop_map(|(run, number)| OperationId { run, number })
+}
+
+/// Why an offer was not fulfilled.
+fn unfulfilled() -> impl Strategy<Value = FulfilFailure> {
+    use FulfilFailure as Failure;
+    let end = prop_oneof![
+        Just(None),
+        Just(Some(RunEnd::Completed)),
+        Just(Some(RunEnd::Failed)),
+        runs().prop_map(|to| Some(RunEnd::Migrated { to })),
+    ];
+    prop_oneof![
+        references().prop_map(|reference| Failure::RunNotFound { reference }),
+        references().prop_map(|reference| Failure::Purged { reference }),
+        references().prop_map(|reference| Failure::NoSuchOperation { reference }),
+        references().prop_map(|reference| Failure::NotAStub { reference }),
+        (references(), ".{0,9}", ".{0,9}").prop_map(|(reference, is, given)| {
+            Failure::OtherStub {
+                reference,
+                is,
+                given,
+            }
+        }),
+        (references(), ".{0,9}")
+            .prop_map(|(reference, stub)| Failure::Conflict { reference, stub }),
+        (references(), ".{0,9}", any::<u64>(), end).prop_map(|(reference, stub, at, end)| {
+            Failure::Closed {
+                reference,
+                stub,
+                at: Timestamp::from_millis(at),
+                end,
+            }
+        }),
+        (references(), ".{0,20}")
+            .prop_map(|(reference, problem)| Failure::Unreadable { reference, problem }),
+        any::<(u64, u64)>().prop_map(|(size, limit)| Failure::TooLarge { size, limit }),
     ]
 }
 
@@ -279,6 +327,15 @@ fn decisions() -> impl Strategy<Value = Decision> {
                 channel,
                 name: name.into(),
                 payload,
+                site,
+            }
+        ),
+        (any::<u64>(), references(), ".{0,9}", json(), sites()).prop_map(
+            |(operation, reference, stub, value, site)| Decision::FulfilRequested {
+                operation,
+                reference,
+                stub: stub.into(),
+                value,
                 site,
             }
         ),

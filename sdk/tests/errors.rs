@@ -555,3 +555,53 @@ fn what_was_not_sent_says_why() {
     ];
     insta::assert_snapshot!(texts.map(|failure| failure.to_string()).join("\n----\n"));
 }
+
+#[test]
+fn what_was_not_fulfilled_says_why() {
+    let reference = || "order-42~7".parse::<OperationId>().unwrap();
+    let stub = || "review".to_owned();
+    let closed = |end| FulfilFailure::Closed {
+        reference: reference(),
+        stub: stub(),
+        at: Timestamp::from_millis(1_700_000_000_000),
+        end,
+    };
+    let texts = [
+        FulfilFailure::RunNotFound {
+            reference: reference(),
+        },
+        FulfilFailure::Purged {
+            reference: reference(),
+        },
+        FulfilFailure::NoSuchOperation {
+            reference: reference(),
+        },
+        FulfilFailure::NotAStub {
+            reference: reference(),
+        },
+        FulfilFailure::OtherStub {
+            reference: reference(),
+            is: "inject".into(),
+            given: stub(),
+        },
+        FulfilFailure::Conflict {
+            reference: reference(),
+            stub: stub(),
+        },
+        closed(None),
+        closed(Some(RunEnd::Completed)),
+        closed(Some(RunEnd::Failed)),
+        closed(Some(RunEnd::Migrated {
+            to: RunId::new("order-42-v2").unwrap(),
+        })),
+        FulfilFailure::Unreadable {
+            reference: reference(),
+            problem: "the head of run order-42: the record is damaged".into(),
+        },
+        FulfilFailure::TooLarge {
+            size: 2_000_000,
+            limit: 1_048_576,
+        },
+    ];
+    insta::assert_snapshot!(texts.map(|failure| failure.to_string()).join("\n----\n"));
+}

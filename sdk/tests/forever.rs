@@ -20,7 +20,9 @@ use perennial::history::{
     decode_unit, encode_unit,
 };
 use perennial::machine::Machine;
-use perennial::{Blocked, IncompatibleKind, Receipt, RunEnd, SendFailure, WorkflowDefinition};
+use perennial::{
+    Blocked, FulfilFailure, IncompatibleKind, Receipt, RunEnd, SendFailure, WorkflowDefinition,
+};
 use serde_json::Value as Json;
 
 use shape::{fields, variants};
@@ -255,6 +257,13 @@ fn there_is_a_history_with_each_kind_of_event_and_each_field() {
     missing_of_enum::<SendFailure>(
         "SendFailure",
         &all_under(&histories, "not_sent"),
+        &mut missing,
+    );
+    let given = all_under(&histories, "fulfilled");
+    missing_of_struct::<Receipt>("Receipt", &given, &mut missing);
+    missing_of_enum::<FulfilFailure>(
+        "FulfilFailure",
+        &all_under(&histories, "not_fulfilled"),
         &mut missing,
     );
     missing_of_enum::<RunEnd>("RunEnd", &all_under(&histories, "end"), &mut missing);

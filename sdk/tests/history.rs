@@ -235,6 +235,27 @@ fn the_text_can_show_times_and_lines() {
     "#);
 }
 
+/// A later generation goes on with the numbers of the one before, and a reference has those.
+#[test]
+fn o55_the_text_can_have_the_numbers_of_references() {
+    let text = |references| {
+        let mut options = Render::default();
+        options.references = references;
+        render(&every_kind(), options)
+    };
+    let first = |text: String| {
+        let line = text.lines().find(|line| line.contains(" activity "));
+        line.map(str::to_owned).unwrap_or_default()
+    };
+    assert!(first(text(false)).contains("~1 charge"));
+    assert!(first(text(true)).contains("~8 charge"));
+    // An event says itself about which operation it is.
+    let units = every_kind();
+    assert_eq!(units[0].observation.operation(), None);
+    assert_eq!(units[0].decisions[0].operation(), Some(8));
+    assert_eq!(units[1].observation.operation(), Some(8));
+}
+
 #[test]
 fn the_text_of_a_part_of_a_history_says_what_it_does_not_know() {
     let text = render(&every_kind()[2..4], Render::default());
@@ -289,7 +310,7 @@ fn o52_json_with_an_event_of_an_unknown_kind_or_a_value_that_is_not_exact_is_ref
     ];
     insta::assert_snapshot!(texts.join("\n"), @"
     unknown variant `update_arrived`, expected one of `started`, `activity_completed`, `activity_failed`, `timer_fired`, `message_arrived`, `signal_arrived`, `stub_fulfilled`, `update_accepted`, `slot_filled`, `migrated` at line 1 column 50
-    unknown variant `child_started`, expected one of `activity_scheduled`, `timer_started`, `receive_started`, `received`, `stub_offered`, `stub_invalid`, `send_requested`, `recorded`, `emitted`, `update_answered`, `marker`, `set_closed`, `dropped`, `completed`, `failed` at line 1 column 94
+    unknown variant `child_started`, expected one of `activity_scheduled`, `timer_started`, `receive_started`, `received`, `stub_offered`, `stub_invalid`, `send_requested`, `fulfil_requested`, `recorded`, `emitted`, `update_answered`, `marker`, `set_closed`, `dropped`, `completed`, `failed` at line 1 column 94
     the integer 18446744073709551616 does not fit into 64 bits at line 1 column 127
     missing field `operation` at line 1 column 50
     ");

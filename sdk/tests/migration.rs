@@ -5,7 +5,7 @@
 #[path = "story/mod.rs"]
 mod story;
 
-use perennial::history::{ActivityFailure, Channel, History, Observation, Unit};
+use perennial::history::{ActivityFailure, Channel, History, Observation, SlotResult, Unit};
 use perennial::prelude::*;
 use perennial::value::Value;
 use perennial::{BlockedBy, MigrationDefinition, Namespace, OpenKind, RunKey};
@@ -383,4 +383,85 @@ fn offers_that_are_open_have_to_be_closed_and_what_stubs_were_fulfilled_with_is_
     assert_eq!(old.ending(), [2, 4]);
     assert_eq!((old.close_offers(), old.stop_timers()), (1, 1));
     assert!(old.undisposed().is_empty());
+}
+
+// ---- what it has told others -------------------------------------------------------------------------
+
+const RESERVE: Message<u64> = Message::new("reserve");
+const OUTPUT: Stream<u64> = Stream::new("output");
+
+#[stub]
+async fn quote(cx: &Cx, seats: u64) -> u64;
+
+fn hall() -> RunId {
+    RunId::new("hall-1").unwrap()
+}
+
+/// Tells others this and that.
+#[workflow]
+async fn tells(cx: &Cx, asked: OperationId) -> Result<(), Error> {
+    cx.emit(OUTPUT, 1);
+    let sent = cx.send(&hall(), RESERVE, &7).await;
+    cx.emit(OUTPUT, 2);
+    let rung = cx.signal(&hall(), BELL, &8).await;
+    let given = cx.fulfil(&asked, quote, &9).await;
+    let last = join!(
+        cx.send(&hall(), RESERVE, &10),
+        cx.fulfil(&asked, quote, &11)
+    );
+    drop((sent, rung, given, last));
+    Ok(())
+}
+
+#[test]
+fn what_the_run_has_told_others_is_told_to_the_migration_with_what_came_of_it() {
+    let mut story = Story::of::<tells>("group-7~1");
+    let receipt = Receipt {
+        number: 3,
+        at: story::BEGIN,
+        duplicate: false,
+    };
+    let missing = SendFailure::RunNotFound { run: hall() };
+    let asked: OperationId = "group-7~1".parse().unwrap();
+    let conflict = FulfilFailure::Conflict {
+        reference: asked.clone(),
+        stub: "quote".to_owned(),
+    };
+    let filled = |operation, result| Observation::SlotFilled { operation, result };
+    story.observe(filled(1, SlotResult::Sent(receipt)));
+    story.observe(filled(2, SlotResult::NotSent(missing.clone())));
+    story.observe(filled(3, SlotResult::NotFulfilled(conflict.clone())));
+    // The last two are decided, and the run was told of one of them only by its queue.
+    let arrived = vec![filled(4, SlotResult::Sent(receipt))];
+    let old = OldRun::new(history(story.units.clone()), arrived, vec![]).unwrap();
+    let sent: Vec<_> = old
+        .sent()
+        .into_iter()
+        .map(|sent| {
+            assert_eq!(sent.to, hall());
+            let payload = sent.payload.decode::<u64>().unwrap();
+            (sent.operation, sent.name, payload, sent.outcome)
+        })
+        .collect();
+    let expected = [
+        (1, "reserve".to_owned(), 7, Some(Ok(receipt))),
+        (2, "bell".to_owned(), 8, Some(Err(missing))),
+        (4, "reserve".to_owned(), 10, Some(Ok(receipt))),
+    ];
+    assert_eq!(sent, expected);
+    let given: Vec<_> = old
+        .fulfilments()
+        .into_iter()
+        .map(|given| {
+            assert_eq!((&given.reference, &*given.stub), (&asked, "quote"));
+            let value = given.value.decode::<u64>().unwrap();
+            (given.operation, value, given.outcome)
+        })
+        .collect();
+    assert_eq!(given, [(3, 9, Some(Err(conflict))), (5, 11, None)]);
+    assert_eq!(old.emitted(OUTPUT).unwrap(), [1, 2]);
+    let error = old.emitted(Stream::<String>::new("output")).unwrap_err();
+    insta::assert_snapshot!(error, @r#"item #1 of "output": the value does not decode as `alloc::string::String`: invalid type: integer `1`, expected a string"#);
+    // None of it is open: a migration has nothing to say of it.
+    assert_eq!(old.undisposed(), []);
 }

@@ -42,6 +42,26 @@ async fn a_mailbox_of_an_activity(cx: &Cx) -> Result<(), Error> {
     Ok(())
 }
 
+#[workflow]
+async fn gives_another_type(cx: &Cx, asked: OperationId) -> Result<(), Error> {
+    cx.fulfil(&asked, review, &5).await?;
+    Ok(())
+}
+
+#[workflow]
+async fn gives_to_an_activity(cx: &Cx, asked: OperationId) -> Result<(), Error> {
+    cx.fulfil(&asked, count, &5).await?;
+    Ok(())
+}
+
+#[workflow]
+async fn gives_and_does_not_wait(cx: &Cx, asked: OperationId) -> Result<(), Error> {
+    cx.fulfil(&asked, review, &true);
+    let order: RunId = asked.run.clone();
+    cx.fulfil(&order, review, &true).await?;
+    Ok(())
+}
+
 fn fulfils(run: &Run<of_another_type>) {
     run.fulfil(review, 5);
     run.fulfil(count, 5);

@@ -94,7 +94,21 @@ pub const ANSWER: Message<bool> = Message::new("answer");
 pub const NOTE: Message<String> = Message::new("note");
 pub const BELL: Signal<u64> = Signal::new("bell");
 
-/// What nobody sends: for what is renamed.
+/// What somebody would pay.
+#[stub]
+pub async fn verdict(cx: &Cx, about: String) -> u64;
+
+/// What was agreed on.
+#[stub]
+pub async fn confirm(cx: &Cx, about: String) -> u64;
+
+/// Where to say what one would pay.
+pub const OFFERED: Message<OperationId> = Message::new("offered");
+pub const EVENTS: Stream<String> = Stream::new("events");
+
+/// What nobody sends or gives out: for what is renamed.
+pub const PROPOSED: Message<OperationId> = Message::new("proposed");
+pub const NEWS: Stream<String> = Stream::new("news");
 pub const REPLY: Message<bool> = Message::new("reply");
 pub const REMARK: Message<String> = Message::new("remark");
 pub const NUMBER: Message<u64> = Message::new("number");

@@ -135,6 +135,36 @@ fn tell(decision: &Decision) -> String {
         Decision::Received {
             operation, number, ..
         } => format!("took ~{operation} #{number}"),
+        Decision::StubOffered {
+            operation,
+            name,
+            input,
+            ..
+        } => format!("stub {name} ~{operation} {}", plain(input)),
+        Decision::SendRequested {
+            operation,
+            run,
+            channel,
+            name,
+            payload,
+            ..
+        } => format!(
+            "send {channel:?} {name} ~{operation} to {run} {}",
+            plain(payload)
+        ),
+        Decision::FulfilRequested {
+            operation,
+            reference,
+            stub,
+            value,
+            ..
+        } => format!("fulfil {stub} ~{operation} {reference} {}", plain(value)),
+        Decision::Emitted {
+            stream,
+            number,
+            value,
+            ..
+        } => format!("emit {stream} #{number} {}", plain(value)),
         Decision::Recorded { source, .. } => format!("{source:?}"),
         Decision::Marker { id, version, .. } => format!("marker {id} {version}"),
         Decision::Dropped { operation } => format!("drop ~{operation}"),

@@ -1,16 +1,16 @@
-//! The world in which an original records its runs: a clock, timers, activities that answer after a while, and
-//! somebody who sends messages and signals.
+//! The world in which an original records its runs: a clock, timers, activities that answer after a while, somebody
+//! who sends messages and signals and answers what is offered, and other runs, of which `nobody` is not there.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use perennial::history::{
-    ActivityFailure, Channel, Decision, Observation, SEMANTICS, Started, Told, Unit,
+    ActivityFailure, Channel, Decision, Observation, SEMANTICS, SlotResult, Started, Told, Unit,
 };
 use perennial::machine::Machine;
 use perennial::value::Value;
-use perennial::{Namespace, RunId, Timestamp, WorkflowDefinition};
+use perennial::{Namespace, Receipt, RunId, SendFailure, Timestamp, WorkflowDefinition};
 
-use crate::protocol::{Does, Run};
+use crate::protocol::{Does, How, Run};
 use crate::run::begun;
 use crate::shop;
 
@@ -18,6 +18,8 @@ use crate::shop;
 const BEGIN: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 /// What an activity takes where its run does not say it.
 const A_SECOND: u64 = 1_000;
+/// A run that is not there.
+const NOBODY: &str = "nobody";
 /// No run has more units than that.
 const MAX_UNITS: usize = 200;
 
@@ -31,12 +33,21 @@ pub struct World<'a> {
     calls: BTreeMap<String, usize>,
     /// How much of what it is told it has been told.
     told: usize,
+    /// What it offers: operations, and the names of stubs.
+    offers: Vec<(u64, String)>,
+    /// What has come of what it tells other runs, which it is told before all else (S3).
+    filled: VecDeque<Observation>,
+    /// How much it has told them.
+    numbers: u64,
 }
 
 impl<'a> World<'a> {
     pub fn new(answers: &'a BTreeMap<String, serde_json::Value>, run: &'a Run) -> Self {
         Self {
             told: 0,
+            offers: Vec::new(),
+            filled: VecDeque::new(),
+            numbers: 0,
             answers,
             run,
             timers: BTreeSet::new(),
@@ -116,6 +127,9 @@ impl<'a> World<'a> {
         now: Timestamp,
         machine: &Machine,
     ) -> Result<Option<(Timestamp, Observation)>, String> {
+        if let Some(filled) = self.filled.pop_front() {
+            return Ok(Some((now, filled)));
+        }
         loop {
             let timer = self.timers.first().map(|(at, _)| *at);
             let answer = self.open.first_key_value().map(|((at, _), _)| *at);
@@ -143,18 +157,28 @@ impl<'a> World<'a> {
     fn tell(&mut self, machine: &Machine) -> Result<Option<Observation>, String> {
         let told = &self.run.told[self.told];
         self.told += 1;
-        let arrived = Told {
+        let payload = Value::encode(&told.payload).map_err(|error| error.to_string())?;
+        let arrived = |payload| Told {
             number: self.told as u64,
             name: told.name.clone(),
-            payload: Value::encode(&told.payload).map_err(|error| error.to_string())?,
+            payload,
             key: None,
         };
-        Ok(match told.is_signal {
-            false => Some(Observation::MessageArrived(arrived)),
-            true if machine.awaits(Channel::Signal, &told.name) => {
-                Some(Observation::SignalArrived(arrived))
+        Ok(match told.how {
+            How::Message => Some(Observation::MessageArrived(arrived(payload))),
+            How::Signal if machine.awaits(Channel::Signal, &told.name) => {
+                Some(Observation::SignalArrived(arrived(payload)))
             }
-            true => None,
+            How::Signal => None,
+            How::Value => {
+                let mut offers = self.offers.iter();
+                let oldest = offers.position(|(_, stub)| *stub == told.name);
+                oldest.map(|oldest| Observation::StubFulfilled {
+                    operation: self.offers.remove(oldest).0,
+                    value: payload,
+                    key: None,
+                })
+            }
         })
     }
 
@@ -177,9 +201,39 @@ impl<'a> World<'a> {
                 let at = Timestamp::from_millis(now.as_millis() + takes);
                 self.open.insert((at, *operation), observation);
             }
+            Decision::StubOffered {
+                operation, name, ..
+            } => self.offers.push((*operation, name.to_string())),
+            Decision::Dropped { operation } => {
+                self.offers.retain(|(offered, _)| offered != operation);
+            }
+            Decision::SendRequested { operation, run, .. } => {
+                let result = match run.as_str() {
+                    NOBODY => SlotResult::NotSent(SendFailure::RunNotFound { run: run.clone() }),
+                    _ => SlotResult::Sent(self.receipt(now)),
+                };
+                let operation = *operation;
+                self.filled
+                    .push_back(Observation::SlotFilled { operation, result });
+            }
+            Decision::FulfilRequested { operation, .. } => {
+                let result = SlotResult::Fulfilled(self.receipt(now));
+                let operation = *operation;
+                self.filled
+                    .push_back(Observation::SlotFilled { operation, result });
+            }
             _ => {}
         }
         Ok(())
+    }
+
+    fn receipt(&mut self, at: Timestamp) -> Receipt {
+        self.numbers += 1;
+        Receipt {
+            number: self.numbers,
+            at,
+            duplicate: false,
+        }
     }
 
     fn answer(

@@ -39,3 +39,34 @@ pub async fn hall(cx: &Cx, mut free: u32) -> Result<u32, Error> {
     Ok(free)
 }
 // ANCHOR_END: hall
+
+// ANCHOR: offer
+/// What so many seats cost.
+#[stub]
+pub async fn quote(cx: &Cx, seats: u32) -> u64;
+
+pub const QUOTE: Message<(OperationId, u32)> = Message::new("quote");
+
+#[workflow]
+pub async fn group(cx: &Cx, desk: RunId, seats: u32) -> Result<Option<u64>, Error> {
+    let offer = quote(cx, seats).open()?;
+    cx.send(&desk, QUOTE, &(offer.reference(), seats)).await?;
+    Ok(offer.timeout(days(1)).await?)
+}
+// ANCHOR_END: offer
+
+// ANCHOR: desk
+#[workflow]
+pub async fn desk(cx: &Cx, price: u64) -> Result<u64, Error> {
+    let mut quoted = 0;
+    while let Some((asked, seats)) = cx.receive(QUOTE).timeout(days(30)).await? {
+        match cx.fulfil(&asked, quote, &(price * u64::from(seats))).await {
+            Ok(_) => quoted += 1,
+            // Somebody else has said another price, or the group has given up.
+            Err(FulfilFailure::Conflict { .. } | FulfilFailure::Closed { .. }) => {}
+            Err(failure) => return Err(failure.into()),
+        }
+    }
+    Ok(quoted)
+}
+// ANCHOR_END: desk

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use perennial::prelude::*;
-use perennial_runtime::control::{Answer, AskError, ListRuns, Request, Runs};
+use perennial_runtime::control::{Answer, AskError, Follow, ListRuns, Request, Runs};
 use perennial_runtime::{Runtime, StartupError, Status};
 
 pub const APPROVAL: Message<bool> = Message::new("approval");
@@ -23,10 +23,33 @@ pub async fn purchase(cx: &Cx, item: String) -> Result<u64, Error> {
     }
 }
 
+// ANCHOR: article
+pub const STATUS: View<String> = View::new("status");
+pub const LOG: Stream<String> = Stream::new("log");
+
+/// An editor says yes or no.
+#[stub]
+pub async fn edit(cx: &Cx, title: String) -> bool;
+
+#[workflow]
+pub async fn article(cx: &Cx, title: String) -> Result<bool, Error> {
+    cx.emit(LOG, format!("{title}: handed in"));
+    cx.set(STATUS, "with the editor".to_owned());
+    let accepted = edit(cx, title.clone()).timeout(days(7)).await?;
+    cx.set(STATUS, "decided".to_owned());
+    match accepted {
+        Some(true) => cx.emit(LOG, format!("{title}: accepted")),
+        _ => cx.emit(LOG, format!("{title}: not accepted")),
+    }
+    Ok(accepted == Some(true))
+}
+// ANCHOR_END: article
+
 // ANCHOR: program
 pub async fn start(folder: &Path) -> Result<Runtime, StartupError> {
     Runtime::builder(folder)
         .workflow(purchase)
+        .workflow(article)
         .activity(quote)
         .control_socket()
         .start()
@@ -58,3 +81,28 @@ pub fn open(store: &Path, workflow: &str) -> Result<usize, AskError> {
     }
 }
 // ANCHOR_END: ask
+
+// ANCHOR: follow
+/// Prints what a run says in its log, as it says it, until it has ended.
+pub fn follow(
+    store: &Path,
+    run: &str,
+    mut print: impl FnMut(&str),
+) -> Result<(), Box<dyn std::error::Error>> {
+    let log = Follow::Stream {
+        run: run.parse()?,
+        stream: LOG.name().to_owned(),
+        after: 0,
+    };
+    Runs::at(store)?.follow(log, |answer| {
+        if let Answer::Items(page) = answer {
+            for item in page.items {
+                print(item.value.as_json());
+            }
+        }
+        // Until there is no more.
+        true
+    })?;
+    Ok(())
+}
+// ANCHOR_END: follow

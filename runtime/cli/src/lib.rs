@@ -36,6 +36,10 @@ enum Command {
     Show(runs::Show),
     History(runs::History),
     Messages(runs::Messages),
+    Waiting(runs::Waiting),
+    Fulfil(runs::Fulfil),
+    View(runs::View),
+    Stream(runs::Stream),
     /// Checks, measures, exports and repairs stores in folders
     #[command(subcommand)]
     Store(store::Command),
@@ -97,6 +101,10 @@ pub fn call(
         Command::Show(command) => command.run(),
         Command::History(command) => command.run(),
         Command::Messages(command) => command.run(),
+        Command::Waiting(command) => command.run(),
+        Command::Fulfil(command) => command.run(),
+        Command::View(command) => command.run(out),
+        Command::Stream(command) => command.run(out),
         Command::Store(command) => command.run(),
         Command::Clippy(command) => command.run(),
         Command::Lock(command) => command.run(),

@@ -45,7 +45,7 @@ impl Fulfil {
         }
     }
 
-    pub(super) fn json(
+    pub(crate) fn json(
         shared: Arc<Shared>,
         namespace: Namespace,
         reference: Result<OperationId, InvalidId>,

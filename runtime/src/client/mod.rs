@@ -1,6 +1,7 @@
 //! Starting runs and asking about them.
 
 mod answers;
+mod awaits;
 mod count;
 mod export;
 mod fulfil;
@@ -32,6 +33,7 @@ use perennial::{
 };
 use serde::{Deserialize, Serialize};
 
+pub use awaits::Awaits;
 pub use count::BlockedCount;
 pub use fulfil::Fulfil;
 pub use fulfil_error::{Ended, FulfilError};
@@ -55,6 +57,7 @@ pub(crate) use list::{after as cursor, limit as page_limit, page as list_page};
 pub(crate) use messages::{MessageFilter, page as message_page};
 #[cfg(unix)]
 pub(crate) use send::send;
+pub(crate) use stream::stored_items;
 #[cfg(unix)]
 pub(crate) use update::update;
 
@@ -347,6 +350,9 @@ pub struct RunInfo {
     pub purged: Option<Timestamp>,
     /// The run to which it was moved, in the same namespace.
     pub migrated_to: Option<RunId>,
+    /// What it waits for from outside, and what it has and did not take.
+    #[serde(default)]
+    pub awaits: Awaits,
 }
 
 /// How a run stands.
@@ -379,6 +385,7 @@ impl RunInfo {
             Status::Running => RunState::Running,
         };
         Self {
+            awaits: Awaits::of(&head.inbox),
             run,
             workflow: head.workflow,
             state,

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use perennial::history::Decision;
 use perennial::value::{Digest, Value};
 use perennial::{Namespace, OperationId, RunId, RunKey, Timestamp};
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use super::read;
 use crate::engine::Shared;
 use crate::error::ReadError;
+use crate::store::export::hex;
 use crate::store::{Offer, OfferState, Store, StoreError};
 
 /// A list of the offers of a run, to be narrowed and then asked for page by page. See
@@ -35,7 +36,7 @@ pub struct ListWaiting {
 }
 
 /// A page of offers.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct OfferPage {
     /// The offers, in the order of the runs' ids and then of the operations.
@@ -45,7 +46,7 @@ pub struct OfferPage {
 }
 
 /// A call of a stub: something that a run waits for, or has waited for, from outside.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct OfferInfo {
     /// The run.
@@ -66,7 +67,7 @@ pub struct OfferInfo {
 }
 
 /// What has become of an offer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum OfferStatus {
@@ -79,7 +80,7 @@ pub enum OfferStatus {
         /// The number of that in the run: [`Receipt::number`](super::Receipt::number).
         number: u64,
         /// The digest of the value's canonical form.
-        #[serde(serialize_with = "as_text")]
+        #[serde(with = "hex")]
         digest: Digest,
     },
     /// It was given none, and takes none any more: the run dropped it or has ended.
@@ -87,10 +88,6 @@ pub enum OfferStatus {
         /// When.
         at: Timestamp,
     },
-}
-
-fn as_text<S: Serializer>(digest: &Digest, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(digest)
 }
 
 /// How many offers a page has where nothing else is asked for.
@@ -242,38 +239,44 @@ impl OfferPage {
 
 fn info(store: &dyn Store, run: &RunKey, offer: Offer) -> Result<OfferInfo, StoreError> {
     let input = input(store, run, &offer)?;
-    let Offer {
-        operation,
-        name,
-        at: since,
-        deadline,
-        state,
-        ..
-    } = offer;
-    Ok(OfferInfo {
-        run: run.clone(),
-        reference: OperationId {
-            run: run.id.clone(),
-            number: operation,
-        },
-        stub: name,
-        input,
-        since,
-        deadline,
-        state: match state {
-            OfferState::Open => OfferStatus::Open,
-            OfferState::Fulfilled {
-                digest,
-                at,
-                arrival,
-            } => OfferStatus::Fulfilled {
-                at,
-                number: arrival,
-                digest,
+    Ok(OfferInfo::new(run, offer, input))
+}
+
+impl OfferInfo {
+    pub(crate) fn new(run: &RunKey, offer: Offer, input: Option<Value>) -> Self {
+        let Offer {
+            operation,
+            name,
+            at: since,
+            deadline,
+            state,
+            ..
+        } = offer;
+        Self {
+            run: run.clone(),
+            reference: OperationId {
+                run: run.id.clone(),
+                number: operation,
             },
-            OfferState::Closed { at, .. } => OfferStatus::Closed { at },
-        },
-    })
+            stub: name,
+            input,
+            since,
+            deadline,
+            state: match state {
+                OfferState::Open => OfferStatus::Open,
+                OfferState::Fulfilled {
+                    digest,
+                    at,
+                    arrival,
+                } => OfferStatus::Fulfilled {
+                    at,
+                    number: arrival,
+                    digest,
+                },
+                OfferState::Closed { at, .. } => OfferStatus::Closed { at },
+            },
+        }
+    }
 }
 
 /// What the run said with it. A history that cannot be read there hides nothing else: who waits has to be seen.

@@ -99,4 +99,11 @@ impl Client {
         let run = RunKey::new(self.namespace.clone(), run.clone());
         Watch::new(Arc::clone(&self.shared), run, view)
     }
+
+    /// As [`watch`](Self::watch), by name and with values as JSON, for who has no types: a command line, another
+    /// language.
+    pub fn watch_json(&self, run: &RunId, view: &str) -> Watch<Value> {
+        let run = RunKey::new(self.namespace.clone(), run.clone());
+        Watch::json(Arc::clone(&self.shared), run, view)
+    }
 }

@@ -9,15 +9,15 @@ use std::task::{Context, Poll, ready};
 
 use perennial::value::{DecodeError, Value};
 use perennial::{Data, RunKey, Stream, Timestamp};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use super::{StreamError, read};
+use super::{StreamError, kept_head, read};
 use crate::engine::{Follower, Shared};
 use crate::error::ReadError;
-use crate::store::{StreamItem, StreamRange};
+use crate::store::{Store, StreamItem, StreamRange};
 
 /// An item of a stream.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Item<T> {
     /// Its number in the stream, from 1 and without gaps: where to go on [after](Items::after).
@@ -99,7 +99,7 @@ impl<T: Data> Items<T> {
 }
 
 impl Items<Value> {
-    pub(super) fn json(shared: Arc<Shared>, run: RunKey, stream: &str) -> Self {
+    pub(crate) fn json(shared: Arc<Shared>, run: RunKey, stream: &str) -> Self {
         Self {
             place: Place {
                 shared,
@@ -140,14 +140,20 @@ impl<T> Items<T> {
         poll_fn(|context| self.poll_item(context)).await
     }
 
+    /// The next item, if it was read already.
+    pub(crate) fn at_hand(&mut self) -> Option<Result<Item<T>, StreamError>> {
+        let item = self.page.pop_front()?;
+        self.place.after = item.number;
+        Some(self.decoded(item))
+    }
+
     fn poll_item(
         &mut self,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Item<T>, StreamError>>> {
         loop {
-            if let Some(item) = self.page.pop_front() {
-                self.place.after = item.number;
-                return Poll::Ready(Some(self.decoded(item)));
+            if let Some(item) = self.at_hand() {
+                return Poll::Ready(Some(item));
             }
             match &mut self.reader {
                 Reader::Ended => return Poll::Ready(None),
@@ -243,37 +249,67 @@ impl Place {
         }
     }
 
-    /// What there is in the store. The run itself is not asked.
     fn look(&self, shared: &Shared) -> Result<Looked, ReadError> {
-        let Self {
-            run, stream, after, ..
-        } = self;
-        loop {
-            let Some(head) = shared.store.head(run)? else {
-                return Err(ReadError::NotFound { run: run.clone() });
-            };
-            if let Some(purged) = head.purged {
-                let (run, at) = (run.clone(), purged.at);
-                return Err(ReadError::Purged { run, at });
-            }
-            let ended = head.status.is_finished();
-            let mut streams = head.streams.iter();
-            let Some(range) = streams.find(|range| range.name == *stream) else {
-                return Ok(Looked::Nothing { ended });
-            };
-            if *after > 0 && after.saturating_add(1) < range.first {
-                let first = range.first;
-                return Ok(Looked::Missed { first });
-            }
-            let page = shared.store.stream(run, stream, *after, PAGE)?;
-            if !page.is_empty() {
-                return Ok(Looked::Page(page));
-            }
-            if range.last.max(*after) == *after || range.first > range.last {
-                return Ok(Looked::Nothing { ended });
-            }
-            // It was purged between the two looks, and the next one says so.
+        look(&*shared.store, &self.run, &self.stream, self.after, PAGE)
+    }
+}
+
+/// What there is in the store. The run itself is not asked.
+fn look(
+    store: &dyn Store,
+    run: &RunKey,
+    stream: &str,
+    after: u64,
+    limit: usize,
+) -> Result<Looked, ReadError> {
+    loop {
+        let head = kept_head(store, run)?;
+        let ended = head.status.is_finished();
+        let mut streams = head.streams.iter();
+        let Some(range) = streams.find(|range| range.name == stream) else {
+            return Ok(Looked::Nothing { ended });
+        };
+        if after > 0 && after.saturating_add(1) < range.first {
+            let first = range.first;
+            return Ok(Looked::Missed { first });
         }
+        let page = store.stream(run, stream, after, limit)?;
+        if !page.is_empty() {
+            return Ok(Looked::Page(page));
+        }
+        if range.last.max(after) == after || range.first > range.last {
+            return Ok(Looked::Nothing { ended });
+        }
+        // It was purged between the two looks, and the next one says so.
+    }
+}
+
+/// At most `limit` items that a store has after a number, and whether the run has ended where there are none.
+pub(crate) fn stored_items(
+    store: &dyn Store,
+    run: &RunKey,
+    stream: &str,
+    after: u64,
+    limit: usize,
+) -> Result<(Vec<Item<Value>>, bool), StreamError> {
+    match look(store, run, stream, after, limit)? {
+        Looked::Page(page) => Ok((page.into_iter().map(Item::from).collect(), false)),
+        Looked::Nothing { ended } => Ok((Vec::new(), ended)),
+        Looked::Missed { first } => Err(StreamError::Missed {
+            run: run.clone(),
+            stream: stream.to_owned(),
+            after,
+            first,
+        }),
+    }
+}
+
+impl From<StreamItem> for Item<Value> {
+    fn from(item: StreamItem) -> Self {
+        let StreamItem {
+            number, at, value, ..
+        } = item;
+        Self { number, at, value }
     }
 }
 

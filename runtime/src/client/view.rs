@@ -223,6 +223,20 @@ impl<T: Data> Watch<T> {
     }
 }
 
+impl Watch<Value> {
+    pub(crate) fn json(shared: Arc<Shared>, run: RunKey, view: &str) -> Self {
+        Self {
+            follower: shared.observers.follow(&run),
+            shared,
+            run,
+            name: view.to_owned(),
+            decode: |value| Ok(value.clone()),
+            seen: None,
+            ended: false,
+        }
+    }
+}
+
 impl<T> Watch<T> {
     /// What the view shows, once that is something else than the last time; `None` when the run has ended and all was
     /// given. To drop the future of it loses nothing.
@@ -232,6 +246,14 @@ impl<T> Watch<T> {
     /// [`ViewError`]. After [`ViewError::Undecodable`] it goes on with the next value, after any other there are no
     /// more.
     pub async fn next(&mut self) -> Option<Result<Viewed<T>, ViewError>> {
+        Some(match self.next_record().await? {
+            Ok((record, stale)) => decoded(&self.run, record, stale, self.decode),
+            Err(error) => Err(ViewError::Read(error)),
+        })
+    }
+
+    /// The same as the store has it, and whether it is stale.
+    pub(crate) async fn next_record(&mut self) -> Option<Result<(ViewRecord, bool), ReadError>> {
         loop {
             if self.ended {
                 return None;
@@ -241,14 +263,14 @@ impl<T> Watch<T> {
                 Ok(looked) => looked,
                 Err(error) => {
                     self.ended = true;
-                    return Some(Err(error.into()));
+                    return Some(Err(error));
                 }
             };
             let now = looked.record.map(|record| (record, looked.stale));
             if now != self.seen {
                 self.seen.clone_from(&now);
-                if let Some((record, stale)) = now {
-                    return Some(decoded(&self.run, record, stale, self.decode));
+                if let Some(shown) = now {
+                    return Some(Ok(shown));
                 }
             }
             if looked.ended {
@@ -257,7 +279,7 @@ impl<T> Watch<T> {
             }
             if let Err(error) = self.follower.changed().await {
                 self.ended = true;
-                return Some(Err(ViewError::Read(error.into())));
+                return Some(Err(error.into()));
             }
         }
     }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::conversation::Hello;
 use super::error::AskError;
+use super::follow::{Ended, Follow, FollowLine};
 use super::line::{self, Lines, MAX_ANSWER, NoLine, Patience};
 use super::place::{limit_exceeded_by, socket_path};
 use super::request::{Answer, Request};
@@ -84,7 +85,36 @@ impl Connection {
     /// Asks, and waits for the answer.
     pub(super) fn ask(&mut self, request: &Request) -> Result<Answer, AskError> {
         let written = line::write(&mut self.out, request);
-        let answer = match self.lines.next() {
+        let line = self.lines.next();
+        Self::answer(line, written)
+    }
+
+    /// Hands on what comes, however long it takes, until nothing more does or no more is taken.
+    pub(super) fn follow(
+        mut self,
+        follow: &Follow,
+        each: &mut dyn FnMut(Answer) -> bool,
+    ) -> Result<Ended, AskError> {
+        let mut written = line::write(&mut self.out, &FollowLine { follow });
+        loop {
+            let line = match self.lines.next() {
+                // It is about what comes, whenever that is.
+                Err(NoLine::Idle) if written.is_ok() => continue,
+                line => line,
+            };
+            match Self::answer(line, std::mem::replace(&mut written, Ok(())))? {
+                Answer::Ended(ended) => return Ok(ended),
+                answer => {
+                    if !each(answer) {
+                        return Ok(Ended::default());
+                    }
+                }
+            }
+        }
+    }
+
+    fn answer(line: Result<Vec<u8>, NoLine>, written: io::Result<()>) -> Result<Answer, AskError> {
+        let answer = match line {
             Ok(line) => line,
             Err(no_line) => {
                 let reason = match written {

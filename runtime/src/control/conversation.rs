@@ -3,11 +3,15 @@
 use std::io::Read as _;
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
+use tokio::sync::oneshot;
 
+use super::follow::{Follow, GivenUp, Listener};
 use super::line::{self, Lines, MAX_REQUEST, NoLine, Patience, Wait as _};
 use super::request::{Answer, Refused, Request};
 use super::serve::Serve;
@@ -63,11 +67,68 @@ fn talk(
     let first = lines.next().map_err(refused)?;
     hello(&first)?;
     line::write(out, &Hello::new()).map_err(|_| None)?;
+    let mut line = lines.next().map_err(refused)?;
     loop {
-        let line = lines.next().map_err(refused)?;
-        let answer = answer(&line, serve);
+        let answer = match understood(&line) {
+            Ok(Asked::Follow(wish)) => {
+                line = follow(wish, lines, out, serve)?;
+                continue;
+            }
+            Ok(Asked::Once(request)) => serve.serve(request),
+            // The next line may be understood.
+            Err(refused) => Err(refused),
+        };
+        let answer = answer.unwrap_or_else(Answer::Refused);
         line::write(out, &answer).map_err(|_| None)?;
+        line = lines.next().map_err(refused)?;
     }
+}
+
+/// Hands on what comes, until nothing more does, or the other side says something else or goes. Gives what it says next.
+fn follow(
+    wish: Follow,
+    lines: &mut Lines<UnixStream>,
+    out: &mut UnixStream,
+    serve: &dyn Serve,
+) -> Result<Vec<u8>, Option<Refused>> {
+    let (going, gone) = oneshot::channel();
+    let over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let listen = || {
+            let next = loop {
+                match lines.next() {
+                    // To follow is to have nothing to say.
+                    Err(NoLine::Idle) if !over.load(Ordering::Acquire) => {}
+                    next => break next,
+                }
+            };
+            // It may have come to its end by itself.
+            let _ = going.send(());
+            next
+        };
+        let thread = thread::Builder::new().name("perennial-control-listening".into());
+        let listening = thread.spawn_scoped(scope, listen).map_err(|error| {
+            let text = format!("the program cannot begin one more thread: {error}");
+            Some(Refused::new(Refused::BUSY, text))
+        })?;
+        let mut tell = |answer| line::write(out, &answer).is_ok();
+        let tell = &mut tell;
+        let ended = serve.follow(wish, Listener { tell, gone });
+        over.store(true, Ordering::Release);
+        let last = match ended {
+            Ok(ended) => Some(Answer::Ended(ended)),
+            Err(GivenUp::Refused(refused)) => Some(Answer::Refused(refused)),
+            Err(GivenUp::NotTaken) => None,
+        };
+        if last.is_none_or(|last| line::write(out, &last).is_err()) {
+            // So that the thread ends, which may wait for what nobody says.
+            let _ = out.shutdown(Shutdown::Both);
+        }
+        match listening.join() {
+            Ok(next) => next.map_err(refused),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
 }
 
 /// What is said to who has sent no line; `None`: nobody is there to hear it.
@@ -112,33 +173,39 @@ fn hello(line: &[u8]) -> Result<(), Refused> {
     }
 }
 
-/// What is answered to a line. One that is not understood ends nothing: the next one may be.
-fn answer(line: &[u8], serve: &dyn Serve) -> Answer {
-    match understood(line).and_then(|request| serve.serve(request)) {
-        Ok(answer) => answer,
-        Err(refused) => Answer::Refused(refused),
-    }
+/// What a line asks for.
+enum Asked {
+    /// One answer.
+    Once(Request),
+    /// Answers for as long as there are any.
+    Follow(Follow),
 }
 
-fn understood(line: &[u8]) -> Result<Request, Refused> {
-    let error = match serde_json::from_slice(line) {
-        Ok(request) => return Ok(request),
+fn understood(line: &[u8]) -> Result<Asked, Refused> {
+    let mut error = match serde_json::from_slice(line) {
+        Ok(request) => return Ok(Asked::Once(request)),
         Err(error) => error,
     };
     let object = serde_json::from_slice::<BTreeMap<String, Box<RawValue>>>(line);
-    let name = object
-        .ok()
-        .filter(|object| object.len() == 1)
-        .and_then(|object| object.into_keys().next())
-        .filter(|name| !Request::NAMES.contains(&&**name));
+    let object = object.ok().filter(|object| object.len() == 1);
+    let member = object.and_then(|object| object.into_iter().next());
+    if let Some((_, wish)) = member.as_ref().filter(|(name, _)| name == Follow::NAME) {
+        match serde_json::from_str(wish.get()) {
+            Ok(wish) => return Ok(Asked::Follow(wish)),
+            Err(not) => error = not,
+        }
+    }
+    let known = |name: &str| name == Follow::NAME || Request::NAMES.contains(&name);
+    let name = member.map(|(name, _)| name).filter(|name| !known(name));
     Err(match name {
         Some(name) => Refused::new(
             Refused::UNKNOWN_REQUEST,
             format!(
-                "there is no request \"{}\"; there are {}\n\n\
+                "there is no request \"{}\"; there are {} and {}\n\n\
                  help: a newer program may know it",
                 name.escape_debug(),
-                Request::NAMES.join(", ")
+                Request::NAMES.join(", "),
+                Follow::NAME
             ),
         ),
         None => {
@@ -222,6 +289,8 @@ mod tests {
             "{\"show\":{\"run\":\"order-42\"}}",
             "{\"show\":{\"run\":{\"namespace\":\"default\",\"id\":\"order 42\"}}}",
             "{\"show\":{\"run\":{\"namespace\":\"default\",\"id\":\"order-42\"}}}",
+            "{\"follow\":{\"stream\":{\"run\":\"order-42\",\"stream\":\"output\"}}}",
+            "{\"follow\":{\"view\":{\"run\":{\"namespace\":\"default\",\"id\":\"order-42\"},\"name\":\"status\"}}}",
             "{\"list\":{\"is\":\"new\"}}",
         ];
         insta::assert_snapshot!(patient(&format!("{HELLO}{}\n", said.join("\n"))));

@@ -22,7 +22,9 @@ use super::serve::{Program, Serve};
 use crate::engine::Shared;
 
 /// So many may be connected at a time.
-pub(super) const CONNECTIONS: usize = 16;
+pub(super) const CONNECTIONS: usize = 64;
+/// So many of them may follow something, so that there is always room for who asks.
+pub(super) const FOLLOWERS: usize = 32;
 /// How long a connection may be silent, and how long a line may take.
 const PATIENCE: Patience = Patience {
     idle: Duration::from_secs(30),
@@ -101,7 +103,7 @@ impl Bound {
 
     /// Answers what is asked there, on threads of its own.
     pub(crate) fn listen(self, shared: &Arc<Shared>) -> Result<Control, ControlError> {
-        self.serve(Arc::new(Program(Arc::clone(shared))))
+        self.serve(Arc::new(Program::new(Arc::clone(shared))))
     }
 
     fn serve(self, serve: Arc<dyn Serve>) -> Result<Control, ControlError> {
@@ -356,6 +358,7 @@ mod tests {
 
     use perennial::Timestamp;
 
+    use super::super::offers::Fulfil;
     use super::super::request::Tell;
     use super::super::serve::Stopped;
     use super::*;
@@ -460,6 +463,10 @@ mod tests {
             self.began.lock().unwrap().send(()).unwrap();
             self.go.lock().unwrap().recv().unwrap();
             Err(Refused::new(Refused::RUN_NOT_FOUND, "there is none"))
+        }
+
+        fn fulfil(&self, _: Fulfil) -> Result<Receipt, Refused> {
+            unreachable!("nobody asks for it")
         }
     }
 

@@ -7,10 +7,14 @@ use perennial::value::Value;
 use perennial::{Namespace, RunKey, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::client::{Answered, MessagePage, Receipt, RunInfo, RunPage, SendError, UpdateError};
+use super::offers::{Fulfil, ListWaiting};
+use super::publications::{ItemPage, ReadStream, Views};
+use crate::client::{
+    Answered, MessagePage, OfferInfo, OfferPage, Receipt, RunInfo, RunPage, SendError, UpdateError,
+};
 use crate::error::{ReadError, Unavailable};
 use crate::manifest::TypeManifest;
-use crate::store::{AttemptRecord, Queued, Status, Task};
+use crate::store::{AttemptRecord, Queued, Status, StreamRange, Task, ViewRecord};
 
 /// What can be asked. As JSON it is an object with one member, whose name says what is asked:
 /// `{"show":{"run":{"namespace":"default","id":"order-42"}}}`.
@@ -39,12 +43,29 @@ pub enum Request {
     },
     /// A page of what a run was sent. Answered with [`Answer::Messages`].
     Messages(ListMessages),
+    /// A value for a call of a stub. Answered with [`Answer::Fulfilled`].
+    Fulfil(Fulfil),
+    /// A page of what the runs of a namespace wait for from people. Answered with [`Answer::Offers`].
+    Waiting(ListWaiting),
+    /// A page of what a run has given out in a stream. Answered with [`Answer::Items`].
+    Stream(ReadStream),
+    /// What a run shows. Answered with [`Answer::Views`].
+    View {
+        /// The run.
+        run: RunKey,
+        /// Of which view; `None`: of all of them.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        name: Option<String>,
+    },
 }
 
 #[cfg(any(unix, test))]
 impl Request {
     /// The names of the requests that this program knows, as they stand in JSON.
-    pub(super) const NAMES: &[&str] = &["send", "update", "list", "show", "history", "messages"];
+    pub(super) const NAMES: &[&str] = &[
+        "send", "update", "list", "show", "history", "messages", "fulfil", "waiting", "stream",
+        "view",
+    ];
 }
 
 /// A message or a signal for a run.
@@ -139,6 +160,16 @@ pub enum Answer {
     History(HistoryPart),
     /// A page of what a run was sent.
     Messages(MessagePage),
+    /// The call of a stub has the value, durably.
+    Fulfilled(Receipt),
+    /// A page of calls of stubs.
+    Offers(OfferPage),
+    /// What a run has given out in a stream.
+    Items(ItemPage),
+    /// What a run shows.
+    Views(Views),
+    /// Nothing more comes of what was [followed](super::Follow).
+    Ended(super::Ended),
     /// It was not done.
     Refused(Refused),
 }
@@ -165,6 +196,18 @@ pub struct RunDetails {
     pub receives: Vec<Receives>,
     /// Whether it may wait for others too.
     pub receives_others: bool,
+    /// The calls of stubs that it waits for, as far as an answer has room for them.
+    #[serde(default)]
+    pub offers: Vec<OfferInfo>,
+    /// The stubs that its workflow calls anywhere, as far as that program tells.
+    #[serde(default)]
+    pub stubs: Vec<StubType>,
+    /// What it shows.
+    #[serde(default)]
+    pub views: Vec<ViewRecord>,
+    /// The streams in which it has given out items.
+    #[serde(default)]
+    pub streams: Vec<StreamRange>,
 }
 
 /// What became of the attempts of an activity that brought no result.
@@ -188,6 +231,17 @@ pub struct Receives {
     /// The type of what it says.
     #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
     pub data: Option<TypeManifest>,
+}
+
+/// A stub that a workflow calls.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct StubType {
+    /// The name.
+    pub name: String,
+    /// The type of what it takes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<TypeManifest>,
 }
 
 /// A part of the history of a run's last generation.
@@ -243,8 +297,6 @@ codes! {
     NO_HANDLER = "no_handler";
     /// The workflow handles no update of that name.
     NO_SUCH_UPDATE = "no_such_update";
-    /// What is asked is not of the type that the run takes.
-    WRONG_TYPE = "wrong_type";
     /// The code that says whether the update may be done has panicked.
     VALIDATOR_PANICKED = "validator_panicked";
     /// No program has the store open that could do it.
@@ -265,6 +317,22 @@ codes! {
     UNSTORABLE = "unstorable";
     /// The workflow waits for no message or signal of that name.
     NO_SUCH_MESSAGE = "no_such_message";
+    /// The run has not come to that operation.
+    NO_SUCH_OPERATION = "no_such_operation";
+    /// The operation is no call of a stub.
+    NOT_A_STUB = "not_a_stub";
+    /// The operation is a call of another stub.
+    OTHER_STUB = "other_stub";
+    /// The value is not of the type of the stub, or of the update.
+    WRONG_TYPE = "wrong_type";
+    /// The operation has another value already.
+    VALUE_CONFLICT = "value_conflict";
+    /// The run waits no more for the operation.
+    OFFER_CLOSED = "offer_closed";
+    /// The items of the stream that come next were purged.
+    ITEMS_MISSED = "items_missed";
+    /// The program is being stopped.
+    STOPPING = "stopping";
     /// No page has given that cursor.
     INVALID_CURSOR = "invalid_cursor";
     /// A page was asked for in both directions.
@@ -398,6 +466,7 @@ impl From<Unavailable> for Refused {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use super::super::follow::{Follow, FollowLine};
     use super::*;
 
     fn run() -> RunKey {
@@ -438,6 +507,26 @@ mod tests {
                 from: 1,
             },
             Request::Messages(messages),
+            Request::Fulfil(Fulfil {
+                run: run(),
+                operation: 7,
+                stub: "review".into(),
+                value: Value::from_json("1.50").unwrap(),
+            }),
+            Request::Waiting(ListWaiting {
+                after: Some("order-42~7".parse().unwrap()),
+                ..ListWaiting::default()
+            }),
+            Request::Stream(ReadStream {
+                run: run(),
+                stream: "output".into(),
+                after: 7,
+                limit: 0,
+            }),
+            Request::View {
+                run: run(),
+                name: None,
+            },
         ];
         for one in &all {
             match one {
@@ -446,7 +535,11 @@ mod tests {
                 | Request::List(_)
                 | Request::Show { .. }
                 | Request::History { .. }
-                | Request::Messages(_) => {}
+                | Request::Messages(_)
+                | Request::Fulfil(_)
+                | Request::Waiting(_)
+                | Request::Stream(_)
+                | Request::View { .. } => {}
             }
         }
         all
@@ -462,6 +555,30 @@ mod tests {
             assert_eq!(serde_json::from_str::<Request>(&json).unwrap(), request);
         }
         assert_eq!(names, Request::NAMES);
+    }
+
+    #[test]
+    fn what_is_followed_is_known_by_the_name_of_its_line_and_reads_back() {
+        let follows = [
+            Follow::Stream {
+                run: run(),
+                stream: "output".into(),
+                after: 7,
+            },
+            Follow::View {
+                run: run(),
+                name: "status".into(),
+            },
+        ];
+        for follow in follows {
+            let line = serde_json::to_string(&FollowLine { follow: &follow }).unwrap();
+            let wish = line
+                .strip_prefix(&format!("{{\"{}\":", Follow::NAME))
+                .unwrap();
+            let wish = wish.strip_suffix('}').unwrap();
+            assert_eq!(serde_json::from_str::<Follow>(wish).unwrap(), follow);
+            assert!(!Request::NAMES.contains(&Follow::NAME));
+        }
     }
 
     #[test]

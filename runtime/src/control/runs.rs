@@ -4,12 +4,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use perennial::RunKey;
+use tokio::sync::oneshot;
 
 #[cfg(unix)]
 use super::ask::Connection;
 use super::error::AskError;
+use super::follow::{Ended, Follow, GivenUp, Listener};
+use super::offers;
 use super::request::{Answer, ListRuns, Refused, Request};
-use super::serve::{Exported, Serve as _, Stopped, cut_runs, query, read_only};
+use super::serve::{Exported, Serve, Stopped, cut_runs, query, read_only};
 use crate::client::{RunInfo, RunPage};
 use crate::store::export::{self, Content, ImportError, OneRun, Step};
 use crate::store::{BlockedRecord, Head, MemoryStore, OpenError, SledStore, is_listed};
@@ -126,16 +129,59 @@ impl Runs {
             Kind::Stopped(stopped) => Ok(stopped.serve(request)?),
             Kind::Export { path, loaded } => {
                 let run = match &request {
-                    Request::Send(_) | Request::Update(_) => return Err(read_only().into()),
+                    Request::Send(_) | Request::Update(_) | Request::Fulfil(_) => {
+                        return Err(read_only().into());
+                    }
                     Request::List(list) => return Ok(Answer::Runs(list_export(path, list)?)),
-                    Request::Show { run } | Request::History { run, .. } => run,
+                    Request::Waiting(list) => {
+                        return Ok(Answer::Offers(offers::waiting_in_export(path, list)?));
+                    }
+                    Request::Show { run }
+                    | Request::History { run, .. }
+                    | Request::View { run, .. } => run,
                     Request::Messages(list) => &list.run,
+                    Request::Stream(read) => &read.run,
                 };
-                let run = match loaded.take() {
-                    Some(before) if before.0 == *run => loaded.insert(before),
-                    _ => loaded.insert((run.clone(), load(path, run)?)),
+                Ok(of_export(path, loaded, run)?.serve(request)?)
+            }
+        }
+    }
+
+    /// Follows what a run gives out or shows, and hands each [`Answer::Items`] or [`Answer::Views`] to `each` as soon as
+    /// it is there, until nothing more comes, or `each` says `false`. A program hands on what is durable, without
+    /// being asked again and again. Of a store that no program has open, and of an export, there comes what there is.
+    ///
+    /// # Errors
+    ///
+    /// [`AskError`]. What has come until then is as it is: who follows again says after which item.
+    pub fn follow(
+        self,
+        follow: Follow,
+        mut each: impl FnMut(Answer) -> bool,
+    ) -> Result<Ended, AskError> {
+        let stopped = |serve: &dyn Serve, follow, each: &mut dyn FnMut(Answer) -> bool| {
+            // Nobody goes.
+            let (_here, gone) = oneshot::channel();
+            match serve.follow(follow, Listener { tell: each, gone }) {
+                Ok(ended) => Ok(ended),
+                Err(GivenUp::NotTaken) => Ok(Ended::default()),
+                Err(GivenUp::Refused(refused)) => Err(AskError::from(refused)),
+            }
+        };
+        match self.0 {
+            #[cfg(unix)]
+            Kind::Program(connection) => connection.follow(&follow, &mut each),
+            Kind::Stopped(store) => {
+                let ended = stopped(&store, follow, &mut each)?;
+                store.0.close().map_err(Refused::from)?;
+                Ok(ended)
+            }
+            Kind::Export { path, mut loaded } => {
+                let run = match &follow {
+                    Follow::Stream { run, .. } | Follow::View { run, .. } => run,
                 };
-                Ok(run.1.serve(request)?)
+                let export = of_export(&path, &mut loaded, run)?;
+                stopped(export, follow, &mut each)
             }
         }
     }
@@ -193,6 +239,19 @@ fn list_export(path: &Path, list: &ListRuns) -> Result<RunPage, AskError> {
     let last = runs.last().filter(|_| more);
     let next = last.map(|last| last.run.id.to_string());
     Ok(cut_runs(RunPage { runs, next }))
+}
+
+/// One run of an export, as it was loaded before or is now.
+fn of_export<'a>(
+    path: &Path,
+    loaded: &'a mut Option<(RunKey, Exported)>,
+    run: &RunKey,
+) -> Result<&'a Exported, AskError> {
+    let run = match loaded.take() {
+        Some(before) if before.0 == *run => loaded.insert(before),
+        _ => loaded.insert((run.clone(), load(path, run)?)),
+    };
+    Ok(&run.1)
 }
 
 /// One run of an export.

@@ -7,10 +7,14 @@ use std::time::SystemTime;
 
 use perennial::{MAX_CHANNEL_NAME, RunKey, Timestamp, is_channel_name};
 
+use super::follow::{self, Ended, Follow, GivenUp, Listener};
+use super::offers::{self, Fulfil};
+use super::publications;
 use super::request::{
     Answer, Ask, Attempts, HistoryPart, ListMessages, ListRuns, Receives, Refused, Request,
-    RunDetails, Tell,
+    RunDetails, StubType, Tell,
 };
+use super::room::{size, within_room};
 use crate::client::{
     self, Answered, MessageFilter, MessagePage, Receipt, RunInfo, RunPage, SendError,
 };
@@ -18,7 +22,7 @@ use crate::engine;
 #[cfg(unix)]
 use crate::engine::Shared;
 use crate::error::{ReadError, Unavailable};
-use crate::manifest::{Manifest, ReceiveManifest, WorkflowManifest};
+use crate::manifest::{Manifest, OfferManifest, ReceiveManifest, WorkflowManifest};
 use crate::registry::closest;
 use crate::store::{
     Ack, AttemptRecord, Deliver, ListQuery, Queued, Refusal, SendKey, Store, StoreError,
@@ -27,8 +31,6 @@ use crate::store::{
 
 /// So many units of a history are looked at for one answer.
 const UNITS: usize = 1_000;
-/// From so many bytes on nothing more is put into an answer.
-const ROOM: usize = 4 << 20;
 
 /// Who can do what is asked. To read is the same for all of them; to change something is not.
 pub(super) trait Serve: fmt::Debug + Send + Sync {
@@ -44,6 +46,14 @@ pub(super) trait Serve: fmt::Debug + Send + Sync {
     /// Asks a run for a change, which only a program can.
     fn update(&self, _: Ask) -> Result<Answered, Refused> {
         Err(no_program())
+    }
+
+    /// Gives a call of a stub its value.
+    fn fulfil(&self, fulfil: Fulfil) -> Result<Receipt, Refused>;
+
+    /// Hands on what a run gives out or shows, until nothing more comes or nobody listens.
+    fn follow(&self, follow: Follow, listener: Listener<'_>) -> Result<Ended, GivenUp> {
+        follow::stored(self.store(), follow, listener)
     }
 
     /// Does what is asked.
@@ -66,6 +76,15 @@ pub(super) trait Serve: fmt::Debug + Send + Sync {
                 let page = client::message_page(store, &run, &filter)?;
                 Answer::Messages(cut_messages(page, filter.before.is_some()))
             }
+            Request::Fulfil(fulfil) => {
+                offers::check_stub(&fulfil.stub)?;
+                Answer::Fulfilled(self.fulfil(fulfil)?)
+            }
+            Request::Waiting(list) => Answer::Offers(offers::waiting(store, &list)?),
+            Request::Stream(read) => Answer::Items(publications::items(store, &read)?),
+            Request::View { run, name } => {
+                Answer::Views(publications::views(store, &run, name.as_deref())?.0)
+            }
         })
     }
 }
@@ -73,20 +92,31 @@ pub(super) trait Serve: fmt::Debug + Send + Sync {
 /// A program that has the store open.
 #[cfg(unix)]
 #[derive(Debug)]
-pub(super) struct Program(pub(super) Arc<Shared>);
+pub(super) struct Program {
+    shared: Arc<Shared>,
+    followers: follow::program::Followers,
+}
+
+#[cfg(unix)]
+impl Program {
+    pub(super) fn new(shared: Arc<Shared>) -> Self {
+        let followers = follow::program::Followers::default();
+        Self { shared, followers }
+    }
+}
 
 #[cfg(unix)]
 impl Serve for Program {
     fn store(&self) -> &dyn Store {
-        &*self.0.store
+        &*self.shared.store
     }
 
     fn now(&self) -> Timestamp {
-        self.0.clock.now()
+        self.shared.clock.now()
     }
 
     fn send(&self, tell: Tell) -> Result<Receipt, Refused> {
-        let Self(shared) = self;
+        let Self { shared, .. } = self;
         let key = key(&tell, self.now());
         let Tell {
             run,
@@ -100,7 +130,7 @@ impl Serve for Program {
     }
 
     fn update(&self, ask: Ask) -> Result<Answered, Refused> {
-        let Self(shared) = self;
+        let Self { shared, .. } = self;
         let now = self.now();
         let Ask {
             run,
@@ -112,6 +142,22 @@ impl Serve for Program {
         let key = key.map(|key| (key, first.unwrap_or(now)));
         let answered = client::update(shared, run, &name, Ok(input), key);
         Ok(shared.tokio.block_on(answered)?)
+    }
+
+    fn fulfil(&self, fulfil: Fulfil) -> Result<Receipt, Refused> {
+        let Self { shared, .. } = self;
+        let reference = Ok(fulfil.reference());
+        let Fulfil {
+            run, stub, value, ..
+        } = fulfil;
+        let there = Arc::clone(shared);
+        let fulfil = client::Fulfil::json(there, run.namespace, reference, &stub, value);
+        Ok(shared.tokio.block_on(fulfil.into_future())?)
+    }
+
+    fn follow(&self, follow: Follow, listener: Listener<'_>) -> Result<Ended, GivenUp> {
+        let _follower = self.followers.one_more()?;
+        follow::program::follow(&self.shared, follow, listener)
     }
 }
 
@@ -163,6 +209,10 @@ impl Serve for Stopped {
             Err(error) => Err(SendError::unavailable(&tell.run, error.into()).into()),
         }
     }
+
+    fn fulfil(&self, fulfil: Fulfil) -> Result<Receipt, Refused> {
+        offers::fulfil(self.store(), fulfil, self.now())
+    }
 }
 
 /// An update is for a program.
@@ -199,6 +249,10 @@ impl Serve for Exported {
     fn update(&self, _: Ask) -> Result<Answered, Refused> {
         Err(read_only())
     }
+
+    fn fulfil(&self, _: Fulfil) -> Result<Receipt, Refused> {
+        Err(read_only())
+    }
 }
 
 /// Nothing can be done in an export.
@@ -211,7 +265,7 @@ pub(super) fn read_only() -> Refused {
 }
 
 /// Waits for the fate of a write.
-fn wait<T: Send + 'static>(write: impl FnOnce(Ack<T>)) -> Result<T, StoreError> {
+pub(super) fn wait<T: Send + 'static>(write: impl FnOnce(Ack<T>)) -> Result<T, StoreError> {
     let (answer, answered) = channel();
     write(Box::new(move |result| drop(answer.send(result))));
     answered.recv().unwrap_or_else(|_| {
@@ -300,12 +354,17 @@ fn details(store: &dyn Store, run: RunKey, at: Timestamp) -> Result<RunDetails, 
     let rows = loaded.queue.len();
     let queue = within_room(loaded.queue, |row: &Queued| size(row));
     let attempts = attempts(store.attempts(&run, loaded.head.generation)?);
-    let (receives, receives_others) = match declared(store, &loaded.head.workflow)? {
-        Some(workflow) => (workflow.receives, workflow.receives_others),
-        None => (Vec::new(), true),
+    let (receives, receives_others, stubs) = match declared(store, &loaded.head.workflow)? {
+        Some(workflow) => (workflow.receives, workflow.receives_others, workflow.offers),
+        None => (Vec::new(), true, Vec::new()),
     };
     let receives = receives.into_iter().map(Receives::from).collect();
+    let stubs = stubs.into_iter().map(StubType::from).collect();
     Ok(RunDetails {
+        offers: offers::of_run(store, &run, &loaded.head)?,
+        stubs: within_room(stubs, size),
+        views: within_room(loaded.views, size),
+        streams: loaded.head.streams.clone(),
         tasks: within_room(loaded.tasks, size),
         more_queue: (rows - queue.len()) as u64,
         queue,
@@ -315,24 +374,6 @@ fn details(store: &dyn Store, run: RunKey, at: Timestamp) -> Result<RunDetails, 
         info: RunInfo::new(run, loaded.head, loaded.blocked),
         at,
     })
-}
-
-/// How large a part of an answer is.
-fn size(part: &impl serde::Serialize) -> usize {
-    // What cannot be written as JSON fails where the answer is written.
-    serde_json::to_vec(part).map_or(0, |bytes| bytes.len())
-}
-
-/// The first of them, one at least, as far as there is room in an answer.
-fn within_room<T>(all: Vec<T>, size: impl Fn(&T) -> usize) -> Vec<T> {
-    let mut used = 0;
-    all.into_iter()
-        .take_while(|one| {
-            let room = used < ROOM;
-            used += size(one);
-            room
-        })
-        .collect()
 }
 
 /// By operation, in the order of their numbers.
@@ -361,6 +402,15 @@ impl From<ReceiveManifest> for Receives {
             channel: one.channel,
             name: one.name,
             data: one.data,
+        }
+    }
+}
+
+impl From<OfferManifest> for StubType {
+    fn from(one: OfferManifest) -> Self {
+        Self {
+            name: one.name,
+            result: one.result,
         }
     }
 }

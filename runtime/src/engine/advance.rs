@@ -267,6 +267,7 @@ pub(super) fn values(unit: &Unit) -> usize {
         Decision::ActivityScheduled { input: value, .. }
         | Decision::StubOffered { input: value, .. }
         | Decision::SendRequested { payload: value, .. }
+        | Decision::FulfilRequested { value, .. }
         | Decision::Recorded { value, .. }
         | Decision::Emitted { value, .. }
         | Decision::UpdateAnswered { value, .. }
@@ -458,6 +459,21 @@ pub(super) fn apply(shared: &Shared, run: &mut Run, input: &Input, step: Step, n
                     effect,
                 });
             }
+            Decision::FulfilRequested {
+                operation,
+                reference,
+                stub,
+                value,
+                ..
+            } => run.changes.slots.push(Slot {
+                operation: *operation,
+                at: now,
+                effect: SlotEffect::Fulfil {
+                    reference: reference.clone(),
+                    stub: stub.to_string(),
+                    value: value.clone(),
+                },
+            }),
             Decision::Completed { value, .. } => {
                 end(run, Status::Completed, value.clone(), unit.at);
             }

@@ -13,8 +13,7 @@ use super::shard::Shard;
 use super::timers::TimerMessage;
 use crate::error::Unavailable;
 use crate::store::{
-    Ack, Arrival, Commit, Committed, Created, DueTimer, Queued, Remains, StoreError, is_filled,
-    is_told,
+    Ack, Commit, Committed, Created, DueTimer, Queued, Remains, StoreError, is_filled, is_told,
 };
 
 /// Commits what has gathered in the run, if there is anything.
@@ -39,11 +38,25 @@ pub(super) fn submit(shared: &Arc<Shared>, key: &RunKey, runs: &mut Runs, outbox
         changes,
     };
     let (told, name) = (Arc::clone(shared), key.clone());
-    let ack: Ack<Committed> = Box::new(move |result| {
+    let ack: Ack<Committed> = Box::new(move |mut result| {
+        if let Ok(committed) = &mut result {
+            told.pass_on(committed);
+        }
         let run = name.clone();
         told.tell(&name, Message::Committed { run, result });
     });
     outbox.push(commit, ack, bytes);
+}
+
+impl Shared {
+    /// Tells the owners of other runs what a write has put into their queues. It is done by the ack: acks come in the
+    /// order of the writes, and so a run is told things in the order in which they arrived, whoever sent them.
+    pub(super) fn pass_on(&self, committed: &mut Committed) {
+        for arrival in std::mem::take(&mut committed.told) {
+            let run = arrival.run.clone();
+            self.tell(&run, Message::Arrived(arrival));
+        }
+    }
 }
 
 impl Run {
@@ -66,12 +79,11 @@ impl Run {
 impl Shard {
     pub(super) fn committed(&mut self, key: &RunKey, result: Result<Committed, StoreError>) {
         match result {
-            Ok(Committed { rows, told }) => {
+            Ok(Committed { rows, .. }) => {
                 let after = self.runs.get_mut(key).and_then(|run| {
                     run.take_own(rows);
                     run.in_flight.take()
                 });
-                self.pass_on(told);
                 self.follow(key, after.into_iter().flatten());
                 self.tell_retention(key);
                 self.answer_starts(key);
@@ -94,14 +106,6 @@ impl Shard {
                 self.unreadable(key, error)
             }
             Err(error) => self.fail(error.into()),
-        }
-    }
-
-    /// Tells the owners of other runs what a commit has put into their queues.
-    fn pass_on(&self, told: Vec<Arrival>) {
-        for arrival in told {
-            let run = arrival.run.clone();
-            self.shared.tell(&run, Message::Arrived(arrival));
         }
     }
 
@@ -169,7 +173,6 @@ impl Shard {
                     run.inputs.take_rows(queue, head.arrivals);
                 }
                 let after = run.in_flight.take();
-                self.pass_on(committed.told);
                 self.follow(key, after.into_iter().flatten());
                 self.tell_retention(key);
                 self.answer_starts(key);

@@ -12,7 +12,7 @@ use super::open::entropy;
 use super::run::{After, BlockedNow, Input, Run, Stage};
 use super::shard::Shard;
 use crate::error::Unavailable;
-use crate::store::{BlockedChange, Create, Head};
+use crate::store::{BlockedChange, Create, Created, Head};
 
 impl Shard {
     /// Begins a run, or answers with the one that there is.
@@ -142,7 +142,10 @@ impl Shard {
         let told = Arc::clone(&shared);
         shared.store.create(
             create,
-            Box::new(move |result| {
+            Box::new(move |mut result| {
+                if let Ok(Created::New(_, committed)) = &mut result {
+                    told.pass_on(committed);
+                }
                 told.tell(
                     &key,
                     Message::Created {

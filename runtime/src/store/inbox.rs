@@ -281,9 +281,8 @@ pub(super) fn deliver(
     };
     Ok(Delivery::New {
         resolved: Box::new(Resolved {
-            head,
             rows: vec![row],
-            keys: Vec::new(),
+            ..Resolved::of(head)
         }),
         delivered,
         key,

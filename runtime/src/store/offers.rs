@@ -169,19 +169,20 @@ pub(super) trait Look {
     fn open(&self) -> Result<Vec<Offer>, StoreError>;
 }
 
-/// What a write makes of a run's offers: those that are new or have another state. Lets the head count those that
-/// are open. `before`: the head as the write found it.
+/// What a write makes of a run's offers: notes those that are new or have another state, and lets the head count those
+/// that are open. `before`: the head as the write found it. This comes before slots are filled.
 pub(super) fn change(
     before: Option<&Head>,
-    head: &mut Head,
+    resolved: &mut Resolved,
     changes: &[OfferChange],
     look: &impl Look,
-) -> Result<Vec<Offer>, StoreError> {
+) -> Result<(), StoreError> {
+    let head = &mut resolved.head;
     let had_ended = before
         .is_some_and(|before| before.status.is_finished() && before.generation == head.generation);
     let ends = head.status.is_finished() && !had_ended;
     if changes.is_empty() && !(ends && head.inbox.offers > 0) {
-        return Ok(Vec::new());
+        return Ok(());
     }
     let closed = OfferState::Closed {
         at: head.stamp,
@@ -232,7 +233,8 @@ pub(super) fn change(
         }
         head.inbox.offers = 0;
     }
-    Ok(changed.into_values().collect())
+    resolved.offers = changed;
+    Ok(())
 }
 
 /// An offer as the changes so far leave it.
@@ -269,7 +271,6 @@ pub(super) enum Fulfilment {
     New {
         resolved: Box<Resolved>,
         delivered: Delivered,
-        offer: Offer,
     },
 }
 
@@ -371,11 +372,10 @@ fn taken(offer: Offer, digest: Digest, head: Head, row: Queued) -> Fulfilment {
     };
     Fulfilment::New {
         resolved: Box::new(Resolved {
-            head,
             rows: vec![row],
-            keys: Vec::new(),
+            offers: BTreeMap::from([(offer.operation, Offer { state, ..offer })]),
+            ..Resolved::of(head)
         }),
         delivered,
-        offer: Offer { state, ..offer },
     }
 }

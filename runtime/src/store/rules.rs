@@ -1,6 +1,8 @@
 //! What every store decides alike: which writes are refused, what they make of a head, and which units
 //! belong on a page. Nothing here stores anything.
 
+use std::collections::BTreeMap;
+
 use perennial::history::{Channel, Decision, Observation, Unit, encode_unit};
 use perennial::value::MAX_VALUE_BYTES;
 use perennial::{RunId, RunKey};
@@ -10,6 +12,7 @@ use super::contract::{
     Changes, Commit, Create, Fence, Head, ListQuery, Loaded, Owner, Queued, Status,
 };
 use super::inbox::{self, Awaited, Inbox, KeyRecord, told};
+use super::offers::Offer;
 use super::purge::Purged;
 use super::tasks::{AttemptOutcome, AttemptRecord, Task, TaskChange};
 use super::view::ViewRecord;
@@ -29,6 +32,20 @@ pub(super) struct Resolved {
     pub(super) rows: Vec<Queued>,
     /// The sends that a run knows from its beginning.
     pub(super) keys: Vec<KeyRecord>,
+    /// The offers that are new or have another state, by operation.
+    pub(super) offers: BTreeMap<u64, Offer>,
+}
+
+impl Resolved {
+    /// The run as it is.
+    pub(super) fn of(head: Head) -> Self {
+        Self {
+            head,
+            rows: Vec::new(),
+            keys: Vec::new(),
+            offers: BTreeMap::new(),
+        }
+    }
 }
 
 /// What becomes of a creation.
@@ -190,9 +207,8 @@ fn advance(run: &RunKey, mut head: Head, changes: &Changes) -> Result<Resolved, 
         None => {}
     }
     Ok(Resolved {
-        head,
         rows,
-        keys: Vec::new(),
+        ..Resolved::of(head)
     })
 }
 

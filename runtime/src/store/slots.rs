@@ -5,18 +5,24 @@
 //! |---|---|---|
 //! | [`SlotEffect::Known`] | nothing | what the owner has found out |
 //! | [`SlotEffect::Send`] | the queue of a run of the same namespace, and the keys that it knows | [`SlotResult::Sent`] or [`SlotResult::NotSent`] |
+//! | [`SlotEffect::Fulfil`] | the queue of a run of the same namespace, and what it offers | [`SlotResult::Fulfilled`] or [`SlotResult::NotFulfilled`] |
 //!
 //! What it comes to is a row of the run's own queue, unless the run has ended with the same write. The write does not
-//! fail because of it. Slots are filled in their order, each against what the earlier ones leave behind.
+//! fail because of it. Slots are filled in their order, each against what the earlier ones leave behind, and the first
+//! against what the write makes of its own run: a run that drops an offer of its own, or ends, finds it closed.
+
+mod fulfil;
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use perennial::history::{Channel, Observation, SlotResult};
-use perennial::{Receipt, RunEnd, RunId, RunKey, SendFailure, Timestamp};
+use perennial::value::Value;
+use perennial::{OperationId, Receipt, RunEnd, RunId, RunKey, SendFailure, Timestamp};
 
 use super::contract::{Changes, Deliver, Head, Queued, Status};
-use super::inbox::{self, Delivery, KeyKind, KeyRecord, MOST_EVICTED, SendKey, told};
+use super::inbox::{self, Delivered, Delivery, KeyKind, KeyRecord, MOST_EVICTED, SendKey, told};
+use super::offers::{self, Offer};
 use super::rules::{self, Resolved};
 use super::{Refusal, StoreError, update_keys};
 
@@ -44,6 +50,16 @@ pub enum SlotEffect {
         run: RunId,
         /// What it is told. Its number and key are the store's to fill in.
         observation: Observation,
+    },
+    /// Puts a value for an offer into the queue of its run. The value gets the key of a [`slot_key`], so that the run's
+    /// history says who has fulfilled it.
+    Fulfil {
+        /// What is offered, in the namespace of the run that fulfils it. It may be one of that run itself.
+        reference: OperationId,
+        /// The name of the stub that it is meant for.
+        stub: String,
+        /// The value.
+        value: Value,
     },
     /// Nothing: the owner has found out what comes of it, and that is this.
     Known(SlotResult),
@@ -122,6 +138,8 @@ pub(super) trait Stored {
     /// So many records with the smallest arrival numbers.
     fn oldest(&self, run: &RunKey, head: &Head, limit: usize)
     -> Result<Vec<KeyRecord>, StoreError>;
+    /// The record of what a run offers.
+    fn offer(&self, run: &RunKey, operation: u64) -> Result<Option<Offer>, StoreError>;
 }
 
 impl Filled {
@@ -166,6 +184,20 @@ pub(super) fn fill(
                 };
                 filled.send(run, own, outgoing, stored)?
             }
+            SlotEffect::Fulfil {
+                reference,
+                stub,
+                value,
+            } => {
+                let given = fulfil::Given {
+                    reference,
+                    stub,
+                    value,
+                    key: slot_key(&run.id, own.head.created, slot.operation),
+                    at: slot.at,
+                };
+                filled.fulfil(run, own, given, stored)?
+            }
             SlotEffect::Known(result) => result.clone(),
         };
         // Nobody can be told what an ended run has sent (S11).
@@ -205,63 +237,78 @@ impl Filled {
         stored: &impl Stored,
     ) -> Result<SlotResult, StoreError> {
         let to = outgoing.to.clone();
-        let is_own = to == *run;
-        let (head, rows, keys) = if is_own {
-            (&mut own.head, &mut own.rows, &mut self.own)
-        } else {
-            let other = match self.others.entry(to.clone()) {
-                Entry::Occupied(other) => other.into_mut(),
-                Entry::Vacant(place) => match stored.head(&to) {
-                    Ok(Some(head)) => place.insert(Other {
-                        resolved: Resolved {
-                            head,
-                            rows: Vec::new(),
-                            keys: Vec::new(),
-                        },
-                        keys: Keys::default(),
-                    }),
-                    Ok(None) => {
-                        return Ok(SlotResult::NotSent(SendFailure::RunNotFound { run: to.id }));
-                    }
-                    Err(error) => return unreadable(to.id, error),
-                },
-            };
-            (
-                &mut other.resolved.head,
-                &mut other.resolved.rows,
-                &mut other.keys,
-            )
+        let (target, keys) = match self.target(run, own, &to, stored) {
+            Ok(Some(target)) => target,
+            Ok(None) => {
+                return Ok(SlotResult::NotSent(SendFailure::RunNotFound { run: to.id }));
+            }
+            Err(error) => return not_readable(to.id, error),
         };
-        match keys.deliver(stored, head, outgoing) {
-            Ok(Delivery::Known(delivered)) => Ok(SlotResult::Sent(Receipt {
-                number: delivered.arrival,
-                at: delivered.at,
-                duplicate: true,
-            })),
+        match keys.deliver(stored, &target.head, outgoing) {
+            Ok(Delivery::Known(delivered)) => Ok(SlotResult::Sent(receipt(delivered))),
             Ok(Delivery::New {
                 resolved,
                 delivered,
                 ..
             }) => {
-                *head = resolved.head;
-                if !is_own {
-                    let arrivals = resolved.rows.iter().map(|row| Arrival {
-                        run: to.clone(),
-                        row: row.clone(),
-                        wakes: delivered.wakes,
-                    });
-                    self.arrivals.extend(arrivals);
-                }
-                rows.extend(resolved.rows);
-                Ok(SlotResult::Sent(Receipt {
-                    number: delivered.arrival,
-                    at: delivered.at,
-                    duplicate: false,
-                }))
+                let rows = put(target, *resolved);
+                self.tell(run, &to, rows, delivered);
+                Ok(SlotResult::Sent(receipt(delivered)))
             }
-            Err(StoreError::Refused(refusal)) => not_sent(&to, head, refusal),
-            Err(error) => unreadable(to.id, error),
+            Err(StoreError::Refused(refusal)) => not_sent(&to, &target.head, refusal),
+            Err(error) => not_readable(to.id, error),
         }
+    }
+
+    /// The run `to` as the slots before leave it: `own`, which is `run`, or another one. `None`: there is no such run.
+    fn target<'a>(
+        &'a mut self,
+        run: &RunKey,
+        own: &'a mut Resolved,
+        to: &RunKey,
+        stored: &impl Stored,
+    ) -> Result<Option<(&'a mut Resolved, &'a mut Keys)>, StoreError> {
+        if to == run {
+            return Ok(Some((own, &mut self.own)));
+        }
+        let other = match self.others.entry(to.clone()) {
+            Entry::Occupied(other) => other.into_mut(),
+            Entry::Vacant(place) => match stored.head(to)? {
+                Some(head) => place.insert(Other {
+                    resolved: Resolved::of(head),
+                    keys: Keys::default(),
+                }),
+                None => return Ok(None),
+            },
+        };
+        Ok(Some((&mut other.resolved, &mut other.keys)))
+    }
+
+    /// Notes what another run has to be told of.
+    fn tell(&mut self, run: &RunKey, to: &RunKey, rows: Vec<Queued>, delivered: Delivered) {
+        if to != run {
+            self.arrivals.extend(rows.into_iter().map(|row| Arrival {
+                run: to.clone(),
+                row,
+                wakes: delivered.wakes,
+            }));
+        }
+    }
+}
+
+/// What a delivery has made of a run is what later slots find. Gives its rows.
+fn put(target: &mut Resolved, delivered: Resolved) -> Vec<Queued> {
+    target.head = delivered.head;
+    target.rows.extend(delivered.rows.iter().cloned());
+    target.offers.extend(delivered.offers);
+    delivered.rows
+}
+
+fn receipt(delivered: Delivered) -> Receipt {
+    Receipt {
+        number: delivered.arrival,
+        at: delivered.at,
+        duplicate: delivered.duplicate,
     }
 }
 
@@ -383,11 +430,7 @@ fn not_sent(run: &RunKey, head: &Head, refusal: Refusal) -> Result<SlotResult, S
     let failure = match refusal {
         Refusal::Finished { .. } => SendFailure::RunFinished {
             run,
-            end: match (&head.migrated_to, head.status) {
-                (Some(to), _) => RunEnd::Migrated { to: to.clone() },
-                (None, Status::Failed) => RunEnd::Failed,
-                (None, _) => RunEnd::Completed,
-            },
+            end: end_of(head),
             finished: head.finished.unwrap_or_default(),
         },
         Refusal::InboxFull { limit, .. } => SendFailure::InboxFull { run, limit },
@@ -397,14 +440,28 @@ fn not_sent(run: &RunKey, head: &Head, refusal: Refusal) -> Result<SlotResult, S
     Ok(SlotResult::NotSent(failure))
 }
 
-/// What is stored of one run must not stop another.
-fn unreadable(run: RunId, error: StoreError) -> Result<SlotResult, StoreError> {
+/// How a run has ended.
+fn end_of(head: &Head) -> RunEnd {
+    match (&head.migrated_to, head.status) {
+        (Some(to), _) => RunEnd::Migrated { to: to.clone() },
+        (None, Status::Failed) => RunEnd::Failed,
+        (None, _) => RunEnd::Completed,
+    }
+}
+
+fn not_readable(run: RunId, error: StoreError) -> Result<SlotResult, StoreError> {
+    let problem = unreadable(error)?;
+    let failure = SendFailure::Unreadable { run, problem };
+    Ok(SlotResult::NotSent(failure))
+}
+
+/// What is stored of one run must not stop another: says what is the matter with it.
+fn unreadable(error: StoreError) -> Result<String, StoreError> {
     match error {
         StoreError::Damaged { place, problem } => {
             let mut problem = format!("{place}: {problem}");
             problem.truncate(problem.floor_char_boundary(MAX_PROBLEM));
-            let failure = SendFailure::Unreadable { run, problem };
-            Ok(SlotResult::NotSent(failure))
+            Ok(problem)
         }
         error => Err(error),
     }
@@ -415,11 +472,11 @@ pub(super) fn targets(run: &RunKey, slots: &[Slot]) -> Vec<RunKey> {
     let mut targets: Vec<RunKey> = slots
         .iter()
         .filter_map(|slot| match &slot.effect {
-            SlotEffect::Send { run: to, .. } => {
-                Some(RunKey::new(run.namespace.clone(), to.clone()))
-            }
+            SlotEffect::Send { run: to, .. } => Some(to),
+            SlotEffect::Fulfil { reference, .. } => Some(&reference.run),
             SlotEffect::Known(_) => None,
         })
+        .map(|to| RunKey::new(run.namespace.clone(), to.clone()))
         .filter(|to| to != run)
         .collect();
     targets.sort_unstable();
@@ -432,7 +489,7 @@ pub(crate) fn is_filled(row: &Queued) -> bool {
     matches!(row.observation, Observation::SlotFilled { .. })
 }
 
-/// Whether a row is something that the run was told.
+/// Whether a row is something that the run was told, or a value for what it offers.
 pub(crate) fn is_told(row: &Queued) -> bool {
-    told(&row.observation).is_some()
+    told(&row.observation).is_some() || offers::fulfilled(&row.observation).is_some()
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use perennial::{RunKey, Timestamp};
-use perennial_runtime::store::{ListQuery, Remains, Store, StoreError};
+use perennial_runtime::store::{ListQuery, Remains, Store, StoreError, StreamRange};
 use sha2::{Digest as _, Sha256};
 
 /// What was asked, and the digest of the answer or the error.
@@ -42,7 +42,16 @@ pub(crate) fn account(store: &dyn Store, also: &[RunKey]) -> Account {
             Ok(Some(loaded)) => loaded.head.kept_from..loaded.head.generation + 1,
             _ => 0..0,
         };
+        let streams = match &loaded {
+            Ok(Some(loaded)) => loaded.head.streams.clone(),
+            _ => Vec::new(),
+        };
         note(&mut account, format!("load {run}"), loaded);
+        for StreamRange { name, .. } in streams {
+            let items = store.stream(&run, &name, 0, usize::MAX);
+            note(&mut account, format!("stream {run} {name}"), items);
+        }
+        note(&mut account, format!("views {run}"), store.views(&run));
         let keys = store.keys(&run, 0, usize::MAX);
         note(&mut account, format!("keys {run}"), keys);
         let offers = store.offers(&run, 0, usize::MAX);

@@ -7,12 +7,13 @@ use std::sync::mpsc::channel;
 
 use perennial::history::{Decision, Observation, RecordSource, Told, Unit};
 use perennial::value::Value;
-use perennial::{ActivityOptions, Class, RunKey, Timestamp};
+use perennial::{ActivityOptions, Class, OperationId, RunKey, Timestamp};
 use perennial_runtime::store::sled::Options;
 use perennial_runtime::store::{
     Ack, AttemptOutcome, AttemptRecord, BlockedChange, BlockedRecord, Changes, Commit, Create,
     Created, Deliver, Durability, Head, Keep, MemoryStore, OfferChange, Owner, Progress, Purge,
-    Refusal, SendKey, SledStore, Status, Store, StoreError, Task, TaskChange, TimerChange,
+    Refusal, SendKey, SledStore, Slot, SlotEffect, Status, Store, StoreError, Task, TaskChange,
+    TimerChange, ViewChange, ViewRecord,
 };
 
 use crate::support::seeded::Seeded;
@@ -242,6 +243,7 @@ impl Story {
     }
 
     fn commit(&mut self, run: &RunKey) {
+        let to = key(self.chance.within(0..self.runs.len() as u64));
         let known = self.runs.get_mut(run).unwrap();
         let chance = &mut self.chance;
         let mut changes = Changes {
@@ -249,9 +251,22 @@ impl Story {
             ..Changes::default()
         };
         let mut sequence = known.head.sequence;
+        let mut emitted = BTreeMap::new();
         for _ in 0..chance.weighted(&[(6, 1), (2, 3), (1, 0)]) {
             let bytes = chance.weighted(&[(60, 60), (8, 4_000), (2, 40_000), (1, 200_000)]);
-            let unit = unit(sequence + 1, chance.within(0..3), bytes);
+            let mut unit = unit(sequence + 1, chance.within(0..3), bytes);
+            if chance.percent(30) {
+                let stream = *chance.one(&["output", "notes"]);
+                let last = known.head.streams.iter().find(|known| known.name == stream);
+                let last = emitted
+                    .entry(stream)
+                    .or_insert_with(|| last.map_or(0, |known| known.last));
+                for _ in 0..chance.weighted(&[(4, 1_u64), (1, 3)]) {
+                    *last += 1;
+                    let bytes = chance.weighted(&[(9, 30), (1, 5_000)]);
+                    unit.decisions.push(item(stream, *last, bytes));
+                }
+            }
             sequence = unit.last();
             changes.units.push(unit);
         }
@@ -289,6 +304,45 @@ impl Story {
                 let operation = chance.within(0..known.operation + 1);
                 changes.offers.push(OfferChange::Close { operation });
             }
+        }
+        if chance.percent(15) {
+            changes.views.push(ViewChange::Put(ViewRecord {
+                name: (*chance.one(&["status", "total"])).into(),
+                value: value(chance.weighted(&[(9, 20), (1, 4_000)])),
+                data: "String".into(),
+                artifact: "first".into(),
+                at: at(3),
+                event: sequence,
+            }));
+        }
+        if chance.percent(15) {
+            known.operation += 1;
+            let to = to.id.clone();
+            let effect = if chance.percent(50) {
+                SlotEffect::Send {
+                    run: to,
+                    observation: Observation::MessageArrived(Told {
+                        number: 0,
+                        name: "approval".into(),
+                        payload: value(40),
+                        key: None,
+                    }),
+                }
+            } else {
+                SlotEffect::Fulfil {
+                    reference: OperationId {
+                        run: to,
+                        number: chance.within(0..30),
+                    },
+                    stub: "review".into(),
+                    value: value(40),
+                }
+            };
+            changes.slots.push(Slot {
+                operation: known.operation,
+                at: at(3),
+                effect,
+            });
         }
         if known.timers.len() > 3 {
             let (operation, deadline) = known.timers.remove(0);
@@ -336,8 +390,9 @@ impl Story {
             sequence: known.head.sequence,
             changes,
         };
-        wait(|ack| self.store.commit(commit.clone(), ack)).unwrap();
-        wait(|ack| self.model.commit(commit, ack)).unwrap();
+        let committed = wait(|ack| self.store.commit(commit.clone(), ack)).unwrap();
+        let same = wait(|ack| self.model.commit(commit, ack)).unwrap();
+        assert_eq!(committed, same);
         known.head = self.model.load(run).unwrap().unwrap().head;
     }
 }
@@ -358,6 +413,15 @@ fn unit(number: u64, decisions: u64, bytes: usize) -> Unit {
         at: at(number),
         observation: Observation::TimerFired { operation: number },
         decisions: (0..decisions).map(recorded).collect(),
+    }
+}
+
+fn item(stream: &'static str, number: u64, bytes: usize) -> Decision {
+    Decision::Emitted {
+        stream: stream.into(),
+        number,
+        value: value(bytes),
+        site: None,
     }
 }
 

@@ -1,5 +1,6 @@
-//! A process whose runs tell each other something, killed again and again: what a run has sent is taken once, in its
-//! order, by the run to which it was sent, and what came of it is what the sender is told next (M47, M48, M53, RW-29).
+//! A process whose runs tell and give each other something, killed again and again: what a run has sent is taken once,
+//! in its order, by the run to which it was sent, what it has given is what the other one waited for, and what came of
+//! either is what it is told next (M47, M48, M53, S25, RW-29).
 
 use std::path::{Path, PathBuf};
 
@@ -66,6 +67,39 @@ async fn takes(cx: &Cx, from: RunId, count: u64) -> Result<Vec<u64>, Error> {
     Ok(all)
 }
 
+const QUESTION: Message<OperationId> = Message::new("question");
+
+#[stub]
+async fn reply(cx: &Cx, question: u64) -> u64;
+
+/// Has its questions answered by another run.
+#[workflow]
+async fn asks(cx: &Cx, whom: RunId, count: u64) -> Result<Vec<u64>, Error> {
+    let mut all = Vec::new();
+    for n in 0..count {
+        let offer = reply(cx, n).open()?;
+        cx.send(&whom, QUESTION, &offer.reference()).await?;
+        if n % 7 == 3 {
+            touch(cx, n).await?;
+        }
+        all.push(offer.await?);
+    }
+    Ok(all)
+}
+
+/// Answers them.
+#[workflow]
+async fn answers(cx: &Cx, count: u64) -> Result<(), Error> {
+    for n in 0..count {
+        let asked = cx.receive(QUESTION).await?;
+        if n % 5 == 2 {
+            touch(cx, n).await?;
+        }
+        cx.fulfil(&asked, reply, &n).await?;
+    }
+    Ok(())
+}
+
 fn name(kind: &str, pair: u64) -> RunId {
     RunId::new(format!("{kind}-{pair}")).unwrap()
 }
@@ -85,6 +119,8 @@ fn child() {
         let builder = Runtime::builder(store)
             .workflow(sends)
             .workflow(takes)
+            .workflow(asks)
+            .workflow(answers)
             .activity(touch);
         let runtime = builder.artifact("kill").shards(2).start().await.unwrap();
         let client = runtime.client();
@@ -97,6 +133,13 @@ fn child() {
             let sends = client.start(sends, sender, (taker, SENT));
             runs.push((takes, sends.await.unwrap()));
         }
+        let answers = client.start(answers, name("answers", 0), SENT);
+        let answers = answers.await.unwrap();
+        let asks = client.start(asks, name("asks", 0), (name("answers", 0), SENT));
+        let asks = asks.await.unwrap();
+        let expected: Vec<u64> = (0..SENT).collect();
+        assert_eq!(asks.result().await.unwrap(), expected);
+        answers.result().await.unwrap();
         for (takes, sends) in runs {
             let expected: Vec<u64> = (0..SENT).collect();
             assert_eq!(takes.result().await.unwrap(), expected);
@@ -176,6 +219,31 @@ fn check(store: &SledStore, from: &RunId, to: &RunId) {
     }
 }
 
+/// What a run has decided to give is what the other one has, and nothing else is.
+fn check_given(store: &SledStore, from: &RunId, to: &RunId) {
+    let units = units(store, &run_key(from.as_str()));
+    let decisions = units.iter().flat_map(|unit| &unit.decisions);
+    let given = decisions.filter_map(|decision| match decision {
+        Decision::FulfilRequested { reference, .. } => Some(reference.number),
+        _ => None,
+    });
+    let offers = store.offers(&run_key(to.as_str()), 0, usize::MAX).unwrap();
+    let fulfilled = offers.iter().filter(|offer| !offer.is_open());
+    let fulfilled: Vec<_> = fulfilled.map(|offer| offer.operation).collect();
+    assert!(
+        given.eq(fulfilled.iter().copied()),
+        "{to} has {fulfilled:?}"
+    );
+    for unit in &units {
+        if let Observation::SlotFilled { result, .. } = &unit.observation {
+            assert!(
+                matches!(result, SlotResult::Fulfilled(receipt) if !receipt.duplicate),
+                "{result:?}"
+            );
+        }
+    }
+}
+
 #[test]
 fn m47_m48_m53_what_runs_send_is_taken_once_whenever_the_process_is_killed() {
     let (seed, most) = (seed(), rounds("PERENNIAL_SLOT_KILLS", 20));
@@ -196,6 +264,11 @@ fn m47_m48_m53_what_runs_send_is_taken_once_whenever_the_process_is_killed() {
             let (sender, taker) = (name("sends", pair), name("takes", pair));
             check(&store, &sender, &taker);
             check(&store, &taker, &sender);
+        }
+        let (asks, answers) = (name("asks", 0), name("answers", 0));
+        if store.head(&run_key(asks.as_str())).unwrap().is_some() {
+            check(&store, &asks, &answers);
+            check_given(&store, &answers, &asks);
         }
     }
     assert!(kills > 3, "{kills} kills");

@@ -7,6 +7,7 @@ mod fulfil;
 mod mailbox;
 mod refused;
 mod request;
+mod runs;
 #[path = "../support/mod.rs"]
 mod support;
 mod waiting;

@@ -2,11 +2,12 @@
 
 use perennial::history::{Observation, SlotResult, Told};
 use perennial::value::Value;
-use perennial::{RunKey, SendFailure, Timestamp};
+use perennial::{FulfilFailure, OperationId, RunKey, SendFailure, Timestamp};
 use perennial_runtime::store::export::{self, PartialRuns, Reader, import};
 use perennial_runtime::store::sled::Tamper;
 use perennial_runtime::store::{
-    Changes, Commit, Keep, Progress, Purge, SledStore, Slot, SlotEffect, Status, Store, slot_key,
+    Changes, Commit, Keep, OfferChange, Progress, Purge, SledStore, Slot, SlotEffect, Status,
+    Store, slot_key,
 };
 
 use crate::world::{World, begin, commit_of, run, unit, wait};
@@ -89,6 +90,53 @@ fn a_key_that_cannot_be_read_is_a_result_too() {
         SlotResult::NotSent(SendFailure::Unreadable { .. })
     ));
     assert_eq!(store.load(&order).unwrap().unwrap().queue, queue);
+}
+
+/// An offer that cannot be read is a result of who fulfils it; the other offers of that run are given what they wait for.
+#[test]
+fn an_offer_that_cannot_be_read_is_a_result_too() {
+    let world = World::new();
+    let store = world.open();
+    let [desk, order] = ["desk", "order-42"].map(run);
+    begin(&store, &desk);
+    begin(&store, &order);
+    let mut offers = commit_of(&order, unit(1));
+    let open = |operation| OfferChange::Open {
+        operation,
+        unit: 1,
+        name: "review".into(),
+        at: Timestamp::from_millis(1),
+    };
+    offers.changes.offers = vec![open(1), open(2)];
+    offers.changes.next_operation = Some(3);
+    wait(|ack| store.commit(offers, ack)).unwrap();
+    store.tamper(Tamper::FlipOffer(&order, 1)).unwrap();
+    let gives = |number: u64| Slot {
+        operation: number,
+        at: Timestamp::from_millis(9),
+        effect: SlotEffect::Fulfil {
+            reference: OperationId {
+                run: order.id.clone(),
+                number,
+            },
+            stub: "review".into(),
+            value: Value::null(),
+        },
+    };
+    let mut commit = commit_of(&desk, unit(1));
+    commit.changes.slots = vec![gives(1), gives(2)];
+    wait(|ack| store.commit(commit, ack)).unwrap();
+    let SlotResult::NotFulfilled(FulfilFailure::Unreadable { reference, problem }) =
+        result(&store, &desk, 1)
+    else {
+        panic!("it was given");
+    };
+    assert_eq!(reference.to_string(), "order-42~1");
+    assert!(
+        problem.contains("the offer of operation 1 of run order-42"),
+        "{problem}"
+    );
+    assert!(matches!(result(&store, &desk, 2), SlotResult::Fulfilled(_)));
 }
 
 /// A sender that is put back as an export has it, which was made before it had sent, sends nothing twice (M48).

@@ -2,6 +2,7 @@
 
 mod draw;
 mod emit;
+mod fulfil;
 mod handle;
 mod lent;
 mod log;
@@ -19,6 +20,7 @@ use std::fmt;
 use std::rc::Rc;
 
 pub use draw::Draw;
+pub use fulfil::Fulfilling;
 pub(crate) use lent::Lent;
 pub use receive::{Receive, ReceiveError, ReceiveTimeout};
 pub use send::Sending;

@@ -49,6 +49,7 @@ mod kind {
     pub(super) const STUB_INVALID: u32 = 85;
     pub(super) const SET_CLOSED: u32 = 86;
     pub(super) const SEND_REQUESTED: u32 = 94;
+    pub(super) const FULFIL_REQUESTED: u32 = 95;
     pub(super) const UPDATE_ANSWERED: u32 = 114;
 }
 
@@ -292,6 +293,20 @@ fn decision(fields: &mut FieldWriter<'_>, decision: &Decision) {
             f.text(5, payload.as_json());
             write_site(f, 6, site.as_ref());
         }),
+        Decision::FulfilRequested {
+            operation,
+            reference,
+            stub,
+            value,
+            site,
+        } => fields.nested(kind::FULFIL_REQUESTED, |f| {
+            f.number(1, *operation);
+            f.text(2, reference.run.as_str());
+            f.number(3, reference.number);
+            f.text(4, stub);
+            f.text(5, value.as_json());
+            write_site(f, 6, site.as_ref());
+        }),
         Decision::Dropped { operation } => {
             fields.nested(kind::DROPPED, |f| f.number(1, *operation))
         }
@@ -529,6 +544,7 @@ fn read_decision(event: u32, content: Content<'_>) -> Result<Decision, RecordErr
         kind::ACTIVITY_SCHEDULED..=kind::RECEIVED
         | kind::STUB_OFFERED..=kind::SET_CLOSED
         | kind::SEND_REQUESTED
+        | kind::FULFIL_REQUESTED
         | kind::EMITTED
         | kind::UPDATE_ANSWERED => content.fields("event")?,
         other => return Err(RecordError::UnknownKind { kind: other.into() }),
@@ -609,6 +625,13 @@ fn read_decision(event: u32, content: Content<'_>) -> Result<Decision, RecordErr
             payload: parts.value(5, "payload")?,
             site: parts.site(6)?,
         },
+        kind::FULFIL_REQUESTED => Decision::FulfilRequested {
+            operation: parts.number(1, "operation")?,
+            reference: slot::reference(&parts, 2, 3)?,
+            stub: parts.text(4, "stub")?.to_owned().into(),
+            value: parts.value(5, "value")?,
+            site: parts.site(6)?,
+        },
         kind::COMPLETED => Decision::Completed {
             value: parts.value(1, "value")?,
             open: read_open(parts.fields.clone())?,
@@ -624,7 +647,7 @@ fn read_decision(event: u32, content: Content<'_>) -> Result<Decision, RecordErr
 mod tests {
     use super::*;
     use crate::history::{Migrated, SlotResult, Started, StreamEnd};
-    use crate::{Receipt, RunEnd, SendFailure};
+    use crate::{FulfilFailure, OperationId, Receipt, RunEnd, SendFailure};
 
     /// The machine adds up what events have at most, so that a unit that it lets through is never too large
     /// for a store (S15).
@@ -714,6 +737,16 @@ mod tests {
                 payload: value(),
                 site: site(),
             },
+            Decision::FulfilRequested {
+                operation: most,
+                reference: OperationId {
+                    run: "r".repeat(128).parse().expect("a valid id"),
+                    number: most,
+                },
+                stub: "n".repeat(200).into(),
+                value: value(),
+                site: site(),
+            },
             Decision::Dropped { operation: most },
             Decision::Completed {
                 value: value(),
@@ -795,6 +828,10 @@ mod tests {
             },
         ];
         let run = || "r".repeat(128).parse().expect("a valid id");
+        let reference = || OperationId {
+            run: run(),
+            number: most,
+        };
         let filled = [
             SlotResult::Sent(Receipt {
                 number: most,
@@ -818,6 +855,21 @@ mod tests {
             SlotResult::NotSent(SendFailure::TooLarge {
                 size: most,
                 limit: most,
+            }),
+            SlotResult::NotFulfilled(FulfilFailure::OtherStub {
+                reference: reference(),
+                is: "n".repeat(300),
+                given: "n".repeat(300),
+            }),
+            SlotResult::NotFulfilled(FulfilFailure::Closed {
+                reference: reference(),
+                stub: "n".repeat(300),
+                at: Timestamp::from_millis(most),
+                end: Some(RunEnd::Migrated { to: run() }),
+            }),
+            SlotResult::NotFulfilled(FulfilFailure::Unreadable {
+                reference: reference(),
+                problem: "p".repeat(2_000),
             }),
         ];
         let filled = filled.map(|result| Observation::SlotFilled {

@@ -5,7 +5,9 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use crate::value::Value;
-use crate::{Namespace, Receipt, RunEnd, RunId, SendFailure, Timestamp};
+use crate::{
+    FulfilFailure, Namespace, OperationId, Receipt, RunEnd, RunId, SendFailure, Timestamp,
+};
 
 /// The replay semantics of this engine, named by the first event of each history (S15).
 pub const SEMANTICS: u32 = 1;
@@ -150,6 +152,23 @@ impl Observation {
     pub fn is_end(&self) -> bool {
         matches!(self, Self::Migrated(_))
     }
+
+    /// The number of the operation of which it tells how that went on, if it tells of one.
+    #[must_use]
+    pub fn operation(&self) -> Option<u64> {
+        match self {
+            Self::ActivityCompleted { operation, .. }
+            | Self::ActivityFailed { operation, .. }
+            | Self::TimerFired { operation }
+            | Self::StubFulfilled { operation, .. }
+            | Self::SlotFilled { operation, .. } => Some(*operation),
+            Self::Started(_)
+            | Self::MessageArrived(_)
+            | Self::SignalArrived(_)
+            | Self::UpdateAccepted { .. }
+            | Self::Migrated(_) => None,
+        }
+    }
 }
 
 /// How a run began.
@@ -241,12 +260,17 @@ pub enum SlotResult {
     Sent(Receipt),
     /// It was not, and nothing of it is stored.
     NotSent(SendFailure),
+    /// An offer was fulfilled: the value is in the queue of its run.
+    Fulfilled(Receipt),
+    /// It was not, and nothing of it is stored.
+    NotFulfilled(FulfilFailure),
 }
 
 impl SlotResult {
     fn size(&self) -> usize {
         match self {
-            Self::Sent(_) => 0,
+            Self::Sent(_) | Self::Fulfilled(_) => 0,
+            Self::NotFulfilled(failure) => failure.size(),
             Self::NotSent(failure) => match failure {
                 SendFailure::RunNotFound { run }
                 | SendFailure::InboxFull { run, .. }
@@ -425,6 +449,21 @@ pub enum Decision {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         site: Option<CallSite>,
     },
+    /// It fulfilled what a run offers, itself or another one. The commit does it, and what that came to is what the run
+    /// is told next (S3).
+    FulfilRequested {
+        /// The operation's number.
+        operation: u64,
+        /// What the run of the same namespace offers.
+        reference: OperationId,
+        /// The stub's name.
+        stub: Cow<'static, str>,
+        /// With what.
+        value: Value,
+        /// Where in the source.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        site: Option<CallSite>,
+    },
     /// It asked for a value that is not the same twice, and this is the one.
     Recorded {
         /// What kind of value.
@@ -524,6 +563,12 @@ impl Decision {
                 Self::SendRequested {
                     run, name, payload, ..
                 } => run.as_str().len() + name.len() + payload.as_json().len(),
+                Self::FulfilRequested {
+                    reference,
+                    stub,
+                    value,
+                    ..
+                } => reference.run.as_str().len() + stub.len() + value.as_json().len(),
                 Self::Received { invalid, .. } => invalid.as_ref().map_or(0, String::len),
                 Self::Recorded { source, value, .. } => {
                     let name = match source {
@@ -539,6 +584,29 @@ impl Decision {
             }
     }
 
+    /// The number of the operation that it begins, ends or is about, if it is about one.
+    #[must_use]
+    pub fn operation(&self) -> Option<u64> {
+        match self {
+            Self::ActivityScheduled { operation, .. }
+            | Self::TimerStarted { operation, .. }
+            | Self::ReceiveStarted { operation, .. }
+            | Self::Received { operation, .. }
+            | Self::StubOffered { operation, .. }
+            | Self::StubInvalid { operation, .. }
+            | Self::SendRequested { operation, .. }
+            | Self::FulfilRequested { operation, .. }
+            | Self::Dropped { operation } => Some(*operation),
+            Self::Recorded { .. }
+            | Self::Emitted { .. }
+            | Self::UpdateAnswered { .. }
+            | Self::Marker { .. }
+            | Self::SetClosed { .. }
+            | Self::Completed { .. }
+            | Self::Failed { .. } => None,
+        }
+    }
+
     /// Where in the source it was made, where that was recorded.
     #[must_use]
     pub fn site(&self) -> Option<&CallSite> {
@@ -551,6 +619,7 @@ impl Decision {
             | Self::UpdateAnswered { site, .. }
             | Self::StubOffered { site, .. }
             | Self::SendRequested { site, .. }
+            | Self::FulfilRequested { site, .. }
             | Self::Marker { site, .. } => site.as_ref(),
             Self::Received { .. }
             | Self::StubInvalid { .. }

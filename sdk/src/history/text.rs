@@ -10,7 +10,7 @@ use super::event::{
 };
 use super::layout::{self, Shown};
 use super::site;
-use crate::{RunEnd, SendFailure};
+use crate::{FulfilFailure, Receipt, RunEnd, SendFailure};
 
 /// What the text of a history shows.
 #[derive(Clone, Copy, Debug, Default)]
@@ -23,6 +23,9 @@ pub struct Render {
     /// No numbers of events, and operations numbered among those of their name (`charge_card#2`): a step more
     /// does not change the lines after it.
     pub unnumbered: bool,
+    /// Operations have the numbers that their [references](crate::OperationId) have, which are counted on over the
+    /// generations of a run, and not those that are counted from the generation's first.
+    pub references: bool,
 }
 
 /// The column at which call sites begin, where the text before is not longer.
@@ -107,6 +110,28 @@ fn why(failure: &SendFailure) -> String {
             format!("it cannot be read: {}", problem.escape_debug())
         }
         SendFailure::TooLarge { size, limit } => format!("{size} bytes of at most {limit}"),
+    }
+}
+
+/// The same of an offer that was not fulfilled.
+fn why_not_fulfilled(failure: &FulfilFailure) -> String {
+    match failure {
+        FulfilFailure::RunNotFound { .. } => "there is no such run".to_owned(),
+        FulfilFailure::Purged { .. } => "the run was purged".to_owned(),
+        FulfilFailure::NoSuchOperation { .. } => "the run has not come to it".to_owned(),
+        FulfilFailure::NotAStub { .. } => "it is not a stub".to_owned(),
+        FulfilFailure::OtherStub { is, .. } => format!("it is `{}`", is.escape_debug()),
+        FulfilFailure::Conflict { .. } => "it has another value".to_owned(),
+        FulfilFailure::Closed { end, .. } => match end {
+            Some(RunEnd::Completed) => "the run has completed".to_owned(),
+            Some(RunEnd::Failed) => "the run has failed".to_owned(),
+            Some(RunEnd::Migrated { to }) => format!("the run was migrated to {to}"),
+            None => "it is closed".to_owned(),
+        },
+        FulfilFailure::Unreadable { problem, .. } => {
+            format!("it cannot be read: {}", problem.escape_debug())
+        }
+        FulfilFailure::TooLarge { size, limit } => format!("{size} bytes of at most {limit}"),
     }
 }
 
@@ -305,6 +330,22 @@ impl Text {
                 let what = format!("  {what:<10} {}", self.operation(*operation));
                 Line::new(format!("{what} to {run}")).value(layout::value(payload))
             }
+            Decision::FulfilRequested {
+                operation,
+                reference,
+                stub,
+                value,
+                ..
+            } => {
+                self.begin(*operation, stub);
+                let what = format!("  fulfil     {}", self.operation(*operation));
+                // Numbers of operations count what else the other run does.
+                Line::new(match self.options.unnumbered {
+                    true => format!("{what} of {}", reference.run),
+                    false => format!("{what} as {reference}"),
+                })
+                .value(layout::value(value))
+            }
             Decision::Received {
                 operation,
                 number,
@@ -361,18 +402,22 @@ impl Text {
 
     fn filled(&self, operation: u64, result: &SlotResult) -> Line {
         let operation = self.operation(operation);
+        let receipt = |word: &str, receipt: &Receipt| {
+            let done = format!("{word:<12} {operation}");
+            Line::new(match self.options.unnumbered {
+                true => done,
+                false => format!("{done} #{}", receipt.number),
+            })
+            .more(match receipt.duplicate {
+                true => "   a duplicate".to_owned(),
+                false => String::new(),
+            })
+        };
         match result {
-            SlotResult::Sent(receipt) => {
-                let sent = format!("sent         {operation}");
-                Line::new(match self.options.unnumbered {
-                    true => sent,
-                    false => format!("{sent} #{}", receipt.number),
-                })
-                .more(match receipt.duplicate {
-                    true => "   a duplicate".to_owned(),
-                    false => String::new(),
-                })
-            }
+            SlotResult::Sent(sent) => receipt("sent", sent),
+            SlotResult::Fulfilled(fulfilled) => receipt("delivered", fulfilled),
+            SlotResult::NotFulfilled(failure) => Line::new(format!("refused      {operation}"))
+                .more(format!("   {}", why_not_fulfilled(failure))),
             SlotResult::NotSent(failure) => {
                 Line::new(format!("not sent     {operation}")).more(format!("   {}", why(failure)))
             }
@@ -406,6 +451,9 @@ impl Text {
     }
 
     fn number(&self, operation: u64) -> String {
+        if self.options.references {
+            return format!("~{operation}");
+        }
         let number = operation
             .saturating_sub(self.first_operation)
             .saturating_add(1);

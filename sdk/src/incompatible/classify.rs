@@ -7,7 +7,7 @@
 //! would agree? The one with which most agrees is made, and where two agree as well, none is: then something else
 //! is asked for, which is all that is known for sure.
 
-use super::sides::{RECEIVE, SEND, SIGNAL, WAIT_FOR};
+use super::sides::{FULFIL, RECEIVE, SEND, SIGNAL, WAIT_FOR};
 use super::{IncompatibleKind, MarkerMismatch, Side};
 use crate::history::{CallSite, Unit};
 
@@ -509,11 +509,12 @@ fn find(ahead: &[Ahead], what: &str) -> Option<usize> {
     None
 }
 
-/// Whether what the source asks for is that. A wait for messages, or a send, has its name in a constant, and the source
-/// does not tell what that is.
+/// Whether what the source asks for is that. A wait for messages, or a send, has its name in a constant, and what is
+/// fulfilled has it in a function: the source does not tell what that is.
 fn is(source: &str, what: &str) -> bool {
     let named = || what.strip_prefix(source)?.strip_prefix(" \"");
-    source == what || ([RECEIVE, WAIT_FOR, SEND, SIGNAL].contains(&source) && named().is_some())
+    let names = [RECEIVE, WAIT_FOR, SEND, SIGNAL, FULFIL];
+    source == what || (names.contains(&source) && named().is_some())
 }
 
 /// Whether it has no place of its own in the source that is known here.

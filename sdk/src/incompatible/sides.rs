@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::RunId;
 use crate::history::{CallSite, Channel, Close, Decision, RecordSource};
 use crate::prose::shorten;
 use crate::value::Value;
+use crate::{OperationId, RunId};
 
 /// One side of an incompatibility: a decision as the history has it, or as the code asks for it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -65,6 +65,8 @@ pub(crate) const WAIT_FOR: &str = "wait for";
 pub(crate) const SEND: &str = "send";
 /// The same of a signal.
 pub(crate) const SIGNAL: &str = "signal";
+/// How the source calls the fulfilment of what a run offers.
+pub(crate) const FULFIL: &str = "fulfil";
 
 /// The end of a workflow that returns `Ok`.
 pub(super) const RESULT: &str = "return of a result";
@@ -170,6 +172,21 @@ impl Side {
         }
     }
 
+    /// The fulfilment of what a run offers: what is compared is which offer, and with what.
+    pub(crate) fn fulfil(stub: &str, reference: &OperationId, value: &Value) -> Self {
+        // A reference has no character that JSON escapes.
+        let value = format!(
+            "{{\"reference\":\"{reference}\",\"value\":{}}}",
+            value.as_json()
+        );
+        Self {
+            what: format!("{FULFIL} \"{}\"", stub.escape_debug()),
+            name: Some(stub.to_owned()),
+            value: Some(Value::trusted(&value)),
+            ..Self::default()
+        }
+    }
+
     /// The drop of an operation that is open.
     pub(crate) fn dropped(operation: u64) -> Self {
         Self {
@@ -249,6 +266,16 @@ impl Side {
             } => Self {
                 operation: Some(*operation),
                 ..Self::send(*channel, name, run, payload)
+            },
+            Decision::FulfilRequested {
+                operation,
+                reference,
+                stub,
+                value,
+                ..
+            } => Self {
+                operation: Some(*operation),
+                ..Self::fulfil(stub, reference, value)
             },
             Decision::Recorded { source, .. } => Self::draw(source),
             Decision::Emitted { stream, value, .. } => Self {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::{Poll, Waker};
 
 use super::Entropy;
-use super::state::{Kind, Made, Operation, Resolution, Resolved, State};
+use super::state::{Kind, Made, Operation, Resolution, Resolved, Slotted, State};
 use super::tasks::Tasks;
 use super::waits::{may_poll, reset, wait};
 use crate::history::{Decision, OpenOperation, Started};
@@ -131,9 +131,17 @@ impl Core {
                 None => state.abandoned.get(&operation).copied().map(Kind::Activity),
             };
             match (kind, &end) {
-                (Some(Kind::Slot(_)), Resolution::Slot(_)) => {}
-                (Some(Kind::Slot(name)), _) => {
-                    let detail = format!("it answers ~{operation}, which has sent \"{name}\"");
+                (Some(Kind::Slot(slotted, _)), Resolution::Slot(result)) if slotted.has(result) => {
+                }
+                (Some(Kind::Slot(slotted, name)), _) => {
+                    let detail = match slotted {
+                        Slotted::Send => {
+                            format!("it answers ~{operation}, which has sent \"{name}\"")
+                        }
+                        Slotted::Fulfil => {
+                            format!("it answers ~{operation}, which has fulfilled `{name}`")
+                        }
+                    };
                     return Err(state.damaged(detail));
                 }
                 (Some(Kind::Activity(_) | Kind::Timer(_) | Kind::Stub(_)), Resolution::Slot(_)) => {

@@ -285,7 +285,7 @@ impl Core {
             }
             // What has its result is not open; its result was in the history before it was dropped.
             // What is sent is sent: the commit does it, whoever waits for what that comes to.
-            Kind::Activity(_) | Kind::Timer(_) | Kind::Slot(_) | Kind::Stub(_) => {
+            Kind::Activity(_) | Kind::Timer(_) | Kind::Slot(..) | Kind::Stub(_) => {
                 operation.end.is_none()
             }
         };
@@ -318,7 +318,7 @@ impl Core {
                 .made
                 .offers
                 .push(Offered::Closed { operation: number }),
-            Kind::Receive(..) | Kind::Slot(_) => {}
+            Kind::Receive(..) | Kind::Slot(..) => {}
         }
         Some(())
     }

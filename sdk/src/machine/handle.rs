@@ -6,6 +6,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use super::core::Core;
+use super::fulfil::Fulfils;
 use super::send::Sends;
 use super::state::{Arrived, Resolution};
 use crate::history::Channel;
@@ -133,6 +134,15 @@ impl Handle {
     /// See [`Core::refuse_send`].
     pub(crate) fn refuse_send(&self) -> Option<()> {
         self.core.refuse_send()
+    }
+
+    pub(crate) fn request_fulfil(&mut self, fulfils: Fulfils<'_>) {
+        self.number = self.core.request_fulfil(fulfils);
+    }
+
+    /// See [`Core::refuse_fulfil`].
+    pub(crate) fn refuse_fulfil(&self) -> Option<()> {
+        self.core.refuse_fulfil()
     }
 
     /// As [`poll`](Self::poll), of a wait for a message or a signal.

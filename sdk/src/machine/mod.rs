@@ -16,6 +16,7 @@ mod decide;
 mod emit;
 mod fault;
 mod flag;
+mod fulfil;
 mod handle;
 mod inbox;
 mod markers;
@@ -40,6 +41,7 @@ pub use view::Shown;
 
 pub(crate) use self::core::{Core, SITE};
 pub(crate) use flag::Board;
+pub(crate) use fulfil::Fulfils;
 pub(crate) use handle::{Handle, Until};
 pub(crate) use markers::MarkerCall;
 #[cfg(feature = "testing")]

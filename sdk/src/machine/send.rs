@@ -1,7 +1,7 @@
 //! What a run tells other runs: decisions whose results are known only at their commits (S3).
 
 use super::core::Core;
-use super::state::{Kind, State};
+use super::state::{Kind, Slotted, State};
 use crate::RunId;
 use crate::history::{Channel, Decision};
 use crate::incompatible::{IncompatibleKind, Side};
@@ -75,7 +75,7 @@ impl Core {
                 return state.refuse(kind, recorded.as_ref(), asked);
             }
         }
-        Some(state.open(Kind::Slot(sends.name)))
+        Some(state.open(Kind::Slot(Slotted::Send, sends.name)))
     }
 
     /// A send of what is too large to be stored: nothing is decided, since each replay finds the same. `None`: code

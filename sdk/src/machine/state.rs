@@ -68,7 +68,26 @@ pub(super) enum Kind {
     Receive(Channel, &'static str),
     Stub(&'static str),
     /// The result comes with the commit, for what is called like this.
-    Slot(&'static str),
+    Slot(Slotted, &'static str),
+}
+
+/// What the commit of a decision does that has its result then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Slotted {
+    /// It tells a run something.
+    Send,
+    /// It fulfils an offer.
+    Fulfil,
+}
+
+impl Slotted {
+    /// Whether that can be what it came to.
+    pub(super) fn has(self, result: &SlotResult) -> bool {
+        match result {
+            SlotResult::Sent(_) | SlotResult::NotSent(_) => self == Self::Send,
+            SlotResult::Fulfilled(_) | SlotResult::NotFulfilled(_) => self == Self::Fulfil,
+        }
+    }
 }
 
 /// What a live unit led to.

@@ -4,6 +4,7 @@ mod messages;
 mod old;
 mod open;
 mod refuse;
+mod told;
 
 use std::any::TypeId;
 use std::fmt;
@@ -15,6 +16,7 @@ use crate::{Data, Workflow, WorkflowDefinition};
 pub use old::{BlockedBy, OldRun};
 pub use open::{Open, OpenKind};
 pub use refuse::Refuse;
+pub use told::{OldFulfilment, OldSend};
 
 /// A function with `#[migration]`. Implemented by the attribute.
 pub trait Migration: 'static {

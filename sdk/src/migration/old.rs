@@ -30,7 +30,8 @@ type ResultOf<M, F> = <<<F as ActivityFn<M>>::A as Activity>::Output as Activity
 /// | a wait for a message or a signal | it ends with the old run, and nothing has to be said of it |
 ///
 /// Messages that the run has not taken stay with it. What the new run has to know of them is put into its input:
-/// [`messages`](Self::messages).
+/// [`messages`](Self::messages). So is what the run has told others: [`sent`](Self::sent),
+/// [`fulfilments`](Self::fulfilments), [`emitted`](Self::emitted).
 #[derive(Debug)]
 pub struct OldRun {
     history: History,
@@ -319,7 +320,7 @@ impl OldRun {
         versions.last()
     }
 
-    fn decisions(&self) -> impl Iterator<Item = &Decision> {
+    pub(super) fn decisions(&self) -> impl Iterator<Item = &Decision> {
         self.history.units.iter().flat_map(|unit| &unit.decisions)
     }
 

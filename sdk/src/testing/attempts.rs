@@ -12,7 +12,7 @@ use std::time::Duration;
 use super::driver::{Answering, AttemptReport, Driver, Due, Shared};
 use super::failure::{Endless, TestFailure};
 use super::real::{self, BlockOn};
-use super::sent::send_all;
+use super::slots::fill_all;
 use crate::history::{ActivityFailure, Observation};
 use crate::value::{EncodeError, Value};
 use crate::{ActivityCx, ActivityOptions, Attempt, AttemptEnd, States, Timestamp};
@@ -71,7 +71,7 @@ struct Order {
 pub(super) fn settle(shared: &Shared) -> Result<(), TestFailure> {
     loop {
         shared.borrow_mut().feed()?;
-        if send_all(shared)? {
+        if fill_all(shared)? {
             continue;
         }
         let due = shared.borrow_mut().take_due();

@@ -17,13 +17,13 @@ use super::real::BlockOn;
 use super::replay::{Recording, Replayed, changed, watched};
 use super::report::Report;
 use super::sandbox::World;
-use super::sent::Sends;
+use super::slots::Slots;
 use super::suggest::closest;
 use crate::history::{Channel, Decision, Observation, SEMANTICS, Started, TEST_ARTIFACT, Told};
 use crate::machine::{Machine, Pins, Step, Verdict};
 use crate::value::Value;
 use crate::{
-    ActivityDefinition, AttemptEnd, Blocked, Namespace, RunId, RunKey, States, Timestamp,
+    ActivityDefinition, AttemptEnd, Blocked, Namespace, Receipt, RunId, RunKey, States, Timestamp,
     WorkflowDefinition,
 };
 
@@ -50,7 +50,7 @@ pub(super) struct Driver {
     agenda: BTreeMap<(Timestamp, u64), Due>,
     sequence: u64,
     replays: u64,
-    pub(super) sends: Sends,
+    pub(super) slots: Slots,
     /// The versions that markers get.
     pub(super) pins: Rc<Pins>,
     pub(super) failure: Option<TestFailure>,
@@ -95,14 +95,16 @@ pub(super) struct TestedRun {
     pub(super) recording: Recording,
     /// What has come and was not told: messages that nothing waits for, mostly.
     pub(super) inputs: VecDeque<Input>,
-    /// What its sends came to, which it is told before all else.
+    /// What its slots came to, which it is told before all else.
     filled: VecDeque<Input>,
-    /// How many of its sends have not come to anything yet: it is told nothing meanwhile.
+    /// How many of its slots have not come to anything yet: it is told nothing meanwhile.
     pub(super) slots: usize,
-    /// How many messages and signals have come.
+    /// How many messages and signals have come, and values for its offers from runs.
     pub(super) told: u64,
     /// The run is asked for a change next: all that has come is told before.
     pub(super) is_asked: bool,
+    /// What runs were told that have fulfilled its offers, by operation.
+    pub(super) receipts: BTreeMap<u64, Receipt>,
     /// The signals for which nothing waited.
     pub(super) dropped_signals: Vec<Told>,
     timers: BTreeSet<(Timestamp, u64)>,
@@ -134,7 +136,7 @@ impl Driver {
             agenda: BTreeMap::new(),
             sequence: 0,
             replays: 0,
-            sends: Sends::default(),
+            slots: Slots::default(),
             pins: Rc::default(),
             failure: None,
         }
@@ -202,6 +204,7 @@ impl Driver {
             slots: 0,
             told: 0,
             is_asked: false,
+            receipts: BTreeMap::new(),
             dropped_signals: Vec::new(),
             timers: BTreeSet::new(),
             tasks: Tasks::new(),
@@ -259,7 +262,7 @@ impl Driver {
             return Ok(());
         };
         run.take_down(step, touched);
-        self.note_sends(index);
+        self.note_slots(index);
         self.carry_out(index)?;
         self.be_strict(index)?;
         if self.not_replayed.is_none() && self.runs[index].recording.is_due() {
@@ -501,7 +504,7 @@ impl TestedRun {
         self.inputs.push_back(Input { at, observation });
     }
 
-    /// One of its sends has come to something.
+    /// One of its slots has come to something.
     pub(super) fn fill(&mut self, at: Timestamp, observation: Observation) {
         self.slots -= 1;
         self.filled.push_back(Input { at, observation });

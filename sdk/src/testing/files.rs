@@ -136,6 +136,7 @@ fn bare(history: &History) -> History {
                 | Decision::UpdateAnswered { site, .. }
                 | Decision::StubOffered { site, .. }
                 | Decision::SendRequested { site, .. }
+                | Decision::FulfilRequested { site, .. }
                 | Decision::Marker { site, .. } => *site = None,
                 Decision::Received { .. }
                 | Decision::StubInvalid { .. }

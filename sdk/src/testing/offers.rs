@@ -30,10 +30,11 @@ pub struct OpenOffer {
 
 /// What became of an offer.
 #[derive(Debug)]
-enum State {
+pub(super) enum State {
     Open,
     Fulfilled(Value),
-    Closed,
+    /// Since when.
+    Closed(Timestamp),
 }
 
 /// The test fulfils what cannot be fulfilled. Outside of a test its sender gets an error.
@@ -106,7 +107,7 @@ impl<W: Workflow> Run<W> {
         F: StubFn<M>,
     {
         let _ = stub;
-        self.fulfilled(&Wanted::Stub(F::S::NAME), value.to_value());
+        self.fulfil_wanted(&Wanted::Stub(F::S::NAME), value.to_value());
     }
 
     /// As [`fulfil`](Self::fulfil), the offer with that reference. What it was fulfilled with before may be given
@@ -123,7 +124,7 @@ impl<W: Workflow> Run<W> {
     {
         let _ = stub;
         let wanted = Wanted::Reference(reference, Some(F::S::NAME));
-        self.fulfilled(&wanted, value.to_value());
+        self.fulfil_wanted(&wanted, value.to_value());
     }
 
     /// As [`fulfil_at`](Self::fulfil_at), with any JSON: what a program that was built with another type may do.
@@ -135,7 +136,7 @@ impl<W: Workflow> Run<W> {
     pub fn fulfil_json(&self, reference: &OperationId, json: &str) {
         let wanted = Wanted::Reference(reference, None);
         match Value::from_json(json) {
-            Ok(value) => self.fulfilled(&wanted, Ok(value)),
+            Ok(value) => self.fulfil_wanted(&wanted, Ok(value)),
             Err(error) => fail(
                 &self.shared,
                 TestFailure::Refused {
@@ -153,7 +154,7 @@ impl<W: Workflow> Run<W> {
     }
 
     #[track_caller]
-    fn fulfilled(&self, wanted: &Wanted<'_>, value: Result<Value, EncodeError>) {
+    fn fulfil_wanted(&self, wanted: &Wanted<'_>, value: Result<Value, EncodeError>) {
         let done = value
             .map_err(|error| TestFailure::Refused {
                 reason: format!("what fulfils {wanted}: {error}"),
@@ -266,7 +267,7 @@ impl TestedRun {
                 super::failure::short(earlier),
                 super::failure::short(value)
             )),
-            State::Closed => Err("the offer is closed".to_owned()),
+            State::Closed(_) => Err("the offer is closed".to_owned()),
         }
     }
 
@@ -277,7 +278,7 @@ impl TestedRun {
     }
 
     /// All that was ever offered, and what became of it.
-    fn offers(&self) -> Vec<(OpenOffer, State)> {
+    pub(super) fn offers(&self) -> Vec<(OpenOffer, State)> {
         let mut offers: Vec<(OpenOffer, State)> = Vec::new();
         let units = &self.recording.units;
         for unit in units {
@@ -301,7 +302,7 @@ impl TestedRun {
                         };
                         offers.push((offer, State::Open));
                     }
-                    Decision::Dropped { operation } => close(&mut offers, *operation),
+                    Decision::Dropped { operation } => close(&mut offers, *operation, unit.at),
                     _ => {}
                 }
             }
@@ -323,9 +324,9 @@ fn change(offers: &mut [(OpenOffer, State)], observation: &Observation) {
     }
 }
 
-fn close(offers: &mut [(OpenOffer, State)], operation: u64) {
+fn close(offers: &mut [(OpenOffer, State)], operation: u64, at: Timestamp) {
     if let Some((_, state @ State::Open)) = of(offers, operation) {
-        *state = State::Closed;
+        *state = State::Closed(at);
     }
 }
 

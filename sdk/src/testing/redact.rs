@@ -269,6 +269,9 @@ fn each_value(units: &mut [Unit], visit: &mut dyn FnMut(&str, &str, &mut Json)) 
                 } => value(stream, "item", item),
                 Decision::UpdateAnswered { value: answer, .. } => value(&updated, "answer", answer),
                 Decision::SendRequested { name, payload, .. } => value(name, "payload", payload),
+                Decision::FulfilRequested {
+                    stub, value: given, ..
+                } => value(stub, "value", given),
                 Decision::Completed { value: result, .. } => value(&workflow, "result", result),
                 Decision::Failed { error, .. } => value(&workflow, "error", error),
                 Decision::Recorded { .. }

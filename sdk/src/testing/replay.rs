@@ -299,6 +299,8 @@ fn after(unit: &Unit) -> String {
         Observation::SlotFilled { operation, result } => match result {
             SlotResult::Sent(_) => format!("sent ~{operation}"),
             SlotResult::NotSent(_) => format!("not sent ~{operation}"),
+            SlotResult::Fulfilled(_) => format!("delivered ~{operation}"),
+            SlotResult::NotFulfilled(_) => format!("refused ~{operation}"),
         },
         Observation::Migrated(_) => "migrated".to_owned(),
     };

@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::driver::{Driver, Shared, TestedRun};
+use super::driver::{Driver, TestedRun};
 use super::failure::TestFailure;
 use super::run::Run;
 use super::test_run::TestRun;
@@ -36,22 +36,6 @@ pub struct Sent {
 /// How a test answers for what is sent.
 pub(super) type OnSend = Rc<RefCell<dyn FnMut(&Sent) -> Result<(), SendFailure>>>;
 
-/// What the driver has to send, and what it has sent.
-#[derive(Default)]
-pub(super) struct Sends {
-    answer: Option<OnSend>,
-    waiting: Vec<Waiting>,
-    /// How much was sent to runs that are not in the test.
-    elsewhere: BTreeMap<RunId, u64>,
-}
-
-/// A send whose result is not known.
-struct Waiting {
-    run: usize,
-    operation: u64,
-    sent: Sent,
-}
-
 impl TestRun {
     /// From now on `answer` is asked for each message and signal that a run sends to another one, or to itself: an
     /// error is what the sender gets, and nothing is sent. Where it says `Ok` the test goes on as without it: a run of
@@ -70,7 +54,7 @@ impl TestRun {
     /// ```
     pub fn on_send(&mut self, answer: impl FnMut(&Sent) -> Result<(), SendFailure> + 'static) {
         let answer = Rc::new(RefCell::new(answer));
-        self.shared.borrow_mut().sends.answer = Some(answer);
+        self.shared.borrow_mut().slots.on_send = Some(answer);
     }
 }
 
@@ -98,44 +82,8 @@ impl<W: Workflow> Run<W> {
 }
 
 impl Driver {
-    /// Notes what the last unit of a run has sent.
-    pub(super) fn note_sends(&mut self, index: usize) {
-        let run = &self.runs[index];
-        let Some(unit) = run.recording.units.last() else {
-            return;
-        };
-        let sends = unit.decisions.iter().filter_map(|decision| {
-            let (operation, sent) = sent(&run.key.id, decision)?;
-            Some(Waiting {
-                run: index,
-                operation,
-                sent,
-            })
-        });
-        let sends: Vec<_> = sends.collect();
-        self.runs[index].slots += sends.len();
-        self.sends.waiting.extend(sends);
-    }
-
-    fn fill(
-        &mut self,
-        waiting: Waiting,
-        answer: Result<(), SendFailure>,
-    ) -> Result<(), TestFailure> {
-        let Waiting {
-            run,
-            operation,
-            sent,
-        } = waiting;
-        let result = match answer {
-            Err(failure) => SlotResult::NotSent(failure),
-            Ok(()) => self.deliver(&sent)?,
-        };
-        self.runs[run].fill(self.now, Observation::SlotFilled { operation, result });
-        Ok(())
-    }
-
-    fn deliver(&mut self, sent: &Sent) -> Result<SlotResult, TestFailure> {
+    /// Does what is to be sent, and says what it came to.
+    pub(super) fn deliver(&mut self, sent: &Sent) -> Result<SlotResult, TestFailure> {
         let (channel, name) = (sent.channel, &sent.name);
         let receipt = |number| {
             SlotResult::Sent(Receipt {
@@ -145,20 +93,16 @@ impl Driver {
             })
         };
         let Some(index) = self.runs.iter().position(|run| run.key.id == sent.to) else {
-            let number = self.sends.elsewhere.entry(sent.to.clone()).or_default();
-            *number += 1;
-            return Ok(receipt(*number));
+            let number = self.slots.next_elsewhere(&sent.to);
+            return Ok(receipt(number));
         };
         let to = &self.runs[index];
         let definition = &to.recording.definition;
-        if let Some(end) = &to.end {
+        if let Some(end) = to.run_end() {
             let last = to.recording.units.last();
             return Ok(SlotResult::NotSent(SendFailure::RunFinished {
                 run: sent.to.clone(),
-                end: match end {
-                    Ok(_) => RunEnd::Completed,
-                    Err(_) => RunEnd::Failed,
-                },
+                end,
                 finished: last.map_or(self.now, |unit| unit.at),
             }));
         }
@@ -177,6 +121,14 @@ impl Driver {
 }
 
 impl TestedRun {
+    /// How it has ended.
+    pub(super) fn run_end(&self) -> Option<RunEnd> {
+        self.end.as_ref().map(|end| match end {
+            Ok(_) => RunEnd::Completed,
+            Err(_) => RunEnd::Failed,
+        })
+    }
+
     fn sent(&self) -> Vec<Sent> {
         let units = &self.recording.units;
         let fed = units.iter().map(|unit| &unit.observation);
@@ -201,7 +153,7 @@ impl TestedRun {
 }
 
 /// What a decision sends, and its operation.
-fn sent(from: &RunId, decision: &Decision) -> Option<(u64, Sent)> {
+pub(super) fn sent(from: &RunId, decision: &Decision) -> Option<(u64, Sent)> {
     let Decision::SendRequested {
         operation,
         run,
@@ -222,25 +174,4 @@ fn sent(from: &RunId, decision: &Decision) -> Option<(u64, Sent)> {
         failure: None,
     };
     Some((*operation, sent))
-}
-
-/// Sends what is to be sent, and says whether there was anything. Code of the test's is asked while nothing is
-/// borrowed.
-pub(super) fn send_all(shared: &Shared) -> Result<bool, TestFailure> {
-    let (waiting, answer) = {
-        let mut driver = shared.borrow_mut();
-        (
-            std::mem::take(&mut driver.sends.waiting),
-            driver.sends.answer.clone(),
-        )
-    };
-    let any = !waiting.is_empty();
-    for one in waiting {
-        let answer = match &answer {
-            Some(answer) => (answer.borrow_mut())(&one.sent),
-            None => Ok(()),
-        };
-        shared.borrow_mut().fill(one, answer)?;
-    }
-    Ok(any)
 }

@@ -56,6 +56,8 @@ fn kind(history: &History) -> u64 {
             Observation::SlotFilled { result, .. } => match result {
                 SlotResult::Sent(_) => ("sent", "", 0),
                 SlotResult::NotSent(_) => ("not sent", "", 0),
+                SlotResult::Fulfilled(_) => ("delivered", "", 0),
+                SlotResult::NotFulfilled(_) => ("refused", "", 0),
             },
             Observation::Migrated(_) => ("migrated", "", 0),
         });
@@ -64,6 +66,7 @@ fn kind(history: &History) -> u64 {
             Decision::TimerStarted { .. } => ("sleep", "", 0),
             Decision::ReceiveStarted { name, .. } => ("receive", &**name, 0),
             Decision::SendRequested { name, .. } => ("send", &**name, 0),
+            Decision::FulfilRequested { stub, .. } => ("fulfil", &**stub, 0),
             Decision::Received { invalid, .. } => ("took", "", invalid.is_some().into()),
             Decision::StubOffered { name, .. } => ("stub", &**name, 0),
             Decision::StubInvalid { .. } => ("invalid", "", 0),

@@ -6,7 +6,9 @@ use perennial::history::{
 };
 use perennial::machine::Machine;
 use perennial::value::Value;
-use perennial::{Namespace, Receipt, RunEnd, RunId, RunKey, SendFailure, Timestamp};
+use perennial::{
+    FulfilFailure, Namespace, OperationId, Receipt, RunEnd, RunId, RunKey, SendFailure, Timestamp,
+};
 use serde::Serialize;
 
 use super::workflows;
@@ -284,6 +286,86 @@ fn sends(run: &str, count: usize) -> History {
     told(started("sends", run, ids), observations.take(count))
 }
 
+/// What comes of each, and what it gets of itself at last.
+fn fulfils(run: &str, count: usize) -> History {
+    let at = Timestamp::from_millis(1_700_000_000_005);
+    let receipt = |number, duplicate| Receipt {
+        number,
+        at,
+        duplicate,
+    };
+    let given = |number, duplicate| SlotResult::Fulfilled(receipt(number, duplicate));
+    let refused = SlotResult::NotFulfilled;
+    let reference = || OperationId {
+        run: RunId::new("order-1").unwrap(),
+        number: u64::MAX,
+    };
+    let stub = || "verdict".to_owned();
+    let closed = |end| FulfilFailure::Closed {
+        reference: reference(),
+        stub: stub(),
+        at,
+        end,
+    };
+    let to = RunId::new("order-2").unwrap();
+    let results = [
+        given(7, false),
+        given(u64::MAX, true),
+        refused(FulfilFailure::RunNotFound {
+            reference: reference(),
+        }),
+        refused(FulfilFailure::Purged {
+            reference: reference(),
+        }),
+        refused(FulfilFailure::NoSuchOperation {
+            reference: reference(),
+        }),
+        refused(FulfilFailure::NotAStub {
+            reference: reference(),
+        }),
+        refused(FulfilFailure::OtherStub {
+            reference: reference(),
+            is: "inject \"ü\"".to_owned(),
+            given: stub(),
+        }),
+        refused(FulfilFailure::Conflict {
+            reference: reference(),
+            stub: stub(),
+        }),
+        refused(closed(None)),
+        refused(closed(Some(RunEnd::Completed))),
+        refused(closed(Some(RunEnd::Failed))),
+        refused(closed(Some(RunEnd::Migrated { to }))),
+        refused(FulfilFailure::Unreadable {
+            reference: reference(),
+            problem: "the checksum does not fit".to_owned(),
+        }),
+        refused(FulfilFailure::TooLarge {
+            size: 2_000_000,
+            limit: 1_048_576,
+        }),
+    ];
+    let others = results.len() as u64;
+    // Its own offer is the operation between.
+    let own = others + 1;
+    let last = [
+        (own + 1, given(8, false)),
+        (own + 2, SlotResult::Sent(receipt(9, false))),
+        (own + 3, given(10, false)),
+    ];
+    let filled = (1..).zip(results).chain(last);
+    let filled = filled.map(|(operation, result)| Observation::SlotFilled { operation, result });
+    let asked: Vec<String> = (1..=others).map(|n| format!("order-{n}~{n}")).collect();
+    let key = format!("{run}~{}@3", own + 1);
+    let by_itself = Observation::StubFulfilled {
+        operation: own,
+        value: Value::encode("no").unwrap(),
+        key: Some(key),
+    };
+    let observations = filled.chain([by_itself]);
+    told(started("fulfils", run, asked), observations.take(count))
+}
+
 /// As software writes it that knows no call sites.
 fn without_sites(mut history: History) -> History {
     for decision in history
@@ -299,6 +381,7 @@ fn without_sites(mut history: History) -> History {
             | Decision::Emitted { site, .. }
             | Decision::StubOffered { site, .. }
             | Decision::SendRequested { site, .. }
+            | Decision::FulfilRequested { site, .. }
             | Decision::Marker { site, .. } => *site = None,
             _ => {}
         }
@@ -406,6 +489,12 @@ pub(crate) fn histories() -> Vec<(&'static str, History)> {
         (
             "sends-without-sites",
             without_sites(sends("order-54", usize::MAX)),
+        ),
+        ("fulfils", fulfils("order-52", usize::MAX)),
+        ("fulfils-in-flight", fulfils("order-53", 15)),
+        (
+            "fulfils-without-sites",
+            without_sites(fulfils("order-54", usize::MAX)),
         ),
         (
             "migrated",

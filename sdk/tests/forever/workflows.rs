@@ -235,6 +235,39 @@ async fn updates(cx: &Cx, order: Order) -> Result<u64, Error> {
     Ok(shipped)
 }
 
+/// Somebody says yes or no to an order.
+#[stub]
+async fn verdict(cx: &Cx, order: Order) -> String;
+
+/// Fulfils what other runs offer and what it offers itself, one after the other and at once, and gives up one.
+#[workflow]
+async fn fulfils(cx: &Cx, asked: Vec<OperationId>) -> Result<(Vec<u64>, Vec<String>), Error> {
+    let (mut given, mut refused) = (Vec::new(), Vec::new());
+    let order = Order {
+        id: "A-1 \"ü\"".to_owned(),
+        cents: 1_200,
+        note: None,
+    };
+    for reference in &asked {
+        match cx.fulfil(reference, verdict, &"yes \"ü\"".to_owned()).await {
+            Ok(receipt) => given.push(receipt.number),
+            Err(failure) => refused.push(format!("{failure:?}")),
+        }
+    }
+    let own = verdict(cx, order).open()?;
+    let (by_itself, sent) = join!(
+        cx.fulfil(&own.reference(), verdict, &"no".to_owned()),
+        cx.send(&cx.run_id(), APPROVAL, &u64::MAX)
+    );
+    given.extend([by_itself?.number, sent?.number]);
+    select! {
+        _ = cx.fulfil(&asked[0], verdict, &"late".to_owned()) => {},
+        _ = async {} => {},
+    }
+    refused.push(own.await?);
+    Ok((given, refused))
+}
+
 pub(crate) fn all() -> Vec<WorkflowDefinition> {
     vec![
         WorkflowDefinition::of::<updates>(),
@@ -245,5 +278,6 @@ pub(crate) fn all() -> Vec<WorkflowDefinition> {
         WorkflowDefinition::of::<publishes>(),
         WorkflowDefinition::of::<offers>(),
         WorkflowDefinition::of::<sends>(),
+        WorkflowDefinition::of::<fulfils>(),
     ]
 }

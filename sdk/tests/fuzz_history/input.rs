@@ -28,6 +28,9 @@ async fn note(_acx: &ActivityCx, text: String) -> Result<Vec<String>, Failure> {
     Ok(vec![text])
 }
 
+#[stub]
+async fn review(cx: &Cx, order: String) -> u64;
+
 const ADD: Message<u64> = Message::new("add");
 const BELL: Signal<String> = Signal::new("bell");
 
@@ -66,6 +69,14 @@ async fn flow(cx: &Cx, rounds: u64) -> Result<(u64, Vec<String>), Error> {
     select! {
         _ = cx.signal(&own, BELL, &"rung".to_owned()) => {},
         _ = async {} => {},
+    }
+    // Whatever comes of it too.
+    let asked = OperationId {
+        run: own,
+        number: 1_000,
+    };
+    if cx.fulfil(&asked, review, &sum).await.is_err() {
+        sum = sum.wrapping_add(2);
     }
     if cx.patched("how") {
         sum = sum.wrapping_add(cx.record("limit", || 5));
@@ -125,7 +136,7 @@ fn told(kind: u64) -> History {
         let number = machine.next_event();
         let awaited = machine.awaited().first().copied();
         let observation = match (activity, timer) {
-            _ if open_send(&units).is_some() => filled(open_send(&units).unwrap(), number),
+            _ if open_slot(&units).is_some() => filled(open_slot(&units).unwrap(), number),
             // Whether or not anything waits for it.
             _ if number % 9 == kind => arrival(number, None),
             (None, None) if awaited.is_some() => arrival(number, awaited),
@@ -150,31 +161,48 @@ fn artifact() -> Arc<str> {
     "this".into()
 }
 
-/// A send that has come to nothing yet.
-fn open_send(units: &[Unit]) -> Option<u64> {
-    let is_filled = |send: u64| {
+/// A send, or what is fulfilled, that has come to nothing yet.
+fn open_slot(units: &[Unit]) -> Option<&Decision> {
+    let is_filled = |slot: u64| {
         units.iter().any(|unit| {
-            matches!(unit.observation, Observation::SlotFilled { operation, .. } if operation == send)
+            matches!(unit.observation, Observation::SlotFilled { operation, .. } if operation == slot)
         })
     };
     let mut decisions = units.iter().flat_map(|unit| &unit.decisions);
-    decisions.find_map(|decision| match decision {
-        Decision::SendRequested { operation, .. } if !is_filled(*operation) => Some(*operation),
-        _ => None,
+    decisions.find(|decision| match decision {
+        Decision::SendRequested { operation, .. } | Decision::FulfilRequested { operation, .. } => {
+            !is_filled(*operation)
+        }
+        _ => false,
     })
 }
 
-/// What a send comes to.
-fn filled(operation: u64, number: u64) -> Observation {
+/// What it comes to.
+fn filled(slot: &Decision, number: u64) -> Observation {
+    match slot {
+        Decision::SendRequested { operation, .. } => came_to(*operation, number % 3, number),
+        Decision::FulfilRequested { operation, .. } => came_to(*operation, 3 + number % 2, number),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Something that a slot may come to.
+fn came_to(operation: u64, what: u64, number: u64) -> Observation {
     let run = RunId::new("run-0").unwrap();
-    let result = match number % 3 {
+    let receipt = Receipt {
+        number,
+        at: Timestamp::from_millis(number),
+        duplicate: number.is_multiple_of(2),
+    };
+    let result = match what % 5 {
         0 => SlotResult::NotSent(SendFailure::RunNotFound { run }),
         1 => SlotResult::NotSent(SendFailure::InboxFull { run, limit: 9 }),
-        _ => SlotResult::Sent(Receipt {
-            number,
-            at: Timestamp::from_millis(number),
-            duplicate: number.is_multiple_of(2),
-        }),
+        2 => SlotResult::Sent(receipt),
+        3 => {
+            let reference = OperationId { run, number };
+            SlotResult::NotFulfilled(FulfilFailure::NotAStub { reference })
+        }
+        _ => SlotResult::Fulfilled(receipt),
     };
     Observation::SlotFilled { operation, result }
 }
@@ -348,7 +376,7 @@ pub fn change(units: &mut Vec<Unit>, [what, a, b, c]: [u8; 4]) {
             },
             _ => {}
         },
-        8 if c >= 192 => units[one].observation = filled(b as u64, c as u64),
+        8 if c >= 192 => units[one].observation = came_to(b as u64, c as u64, c as u64),
         8 if c >= 128 => {
             let channel = [Channel::Message, Channel::Signal][b % 2];
             units[one].observation = told_of(channel, b as u64 / 2, word(b), value(c));
@@ -417,6 +445,16 @@ fn decisions(decisions: &mut Vec<Decision>, what: u8, [b, c]: [usize; 2]) {
                 1 => *payload = value(c / 4),
                 _ => *name = word(c / 4).into(),
             },
+            Decision::FulfilRequested {
+                reference,
+                stub,
+                value: given,
+                ..
+            } => match c % 4 {
+                0 => reference.number = c as u64,
+                1 => *given = value(c / 4),
+                _ => *stub = word(c / 4).into(),
+            },
             Decision::ReceiveStarted { channel, name, .. } => match c % 3 {
                 0 => *channel = other_channel(*channel),
                 _ => *name = word(c / 3).into(),
@@ -454,6 +492,7 @@ fn decisions(decisions: &mut Vec<Decision>, what: u8, [b, c]: [usize; 2]) {
             | Decision::StubOffered { operation, .. }
             | Decision::StubInvalid { operation, .. }
             | Decision::SendRequested { operation, .. }
+            | Decision::FulfilRequested { operation, .. }
             | Decision::Received { operation, .. }
             | Decision::Dropped { operation } => *operation = c as u64,
             _ => {}

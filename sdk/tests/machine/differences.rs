@@ -48,12 +48,7 @@ async fn delivered(cx: &Cx, n: u64) -> Result<u64, Error> {
 fn told<W: Workflow>() -> Vec<Unit> {
     let mut story = Story::of::<W>(()).unchecked();
     while !story.is_finished() {
-        if let Some(operation) = open_send(&story) {
-            let result = SlotResult::Sent(Receipt {
-                number: 7,
-                at: Timestamp::default(),
-                duplicate: false,
-            });
+        if let Some((operation, result)) = open_slot(&story) {
             story.observe(Observation::SlotFilled { operation, result });
             continue;
         }
@@ -83,8 +78,13 @@ fn told<W: Workflow>() -> Vec<Unit> {
     story.units
 }
 
-/// The first send that has come to nothing yet.
-fn open_send(story: &Story) -> Option<u64> {
+/// The first send, or what is fulfilled, that has come to nothing yet, and what it comes to.
+fn open_slot(story: &Story) -> Option<(u64, SlotResult)> {
+    let receipt = Receipt {
+        number: 7,
+        at: Timestamp::default(),
+        duplicate: false,
+    };
     let filled = |send: u64| {
         story.units.iter().any(|unit| {
             matches!(unit.observation, Observation::SlotFilled { operation, .. } if operation == send)
@@ -92,7 +92,12 @@ fn open_send(story: &Story) -> Option<u64> {
     };
     let mut decisions = story.units.iter().flat_map(|unit| &unit.decisions);
     decisions.find_map(|decision| match decision {
-        Decision::SendRequested { operation, .. } if !filled(*operation) => Some(*operation),
+        Decision::SendRequested { operation, .. } if !filled(*operation) => {
+            Some((*operation, SlotResult::Sent(receipt)))
+        }
+        Decision::FulfilRequested { operation, .. } if !filled(*operation) => {
+            Some((*operation, SlotResult::Fulfilled(receipt)))
+        }
         _ => None,
     })
 }
@@ -519,5 +524,6 @@ fn what_cannot_be_told_from_the_source_has_a_row_of_its_own() {
     );
 }
 
+mod fulfils;
 mod sends;
 mod waits;

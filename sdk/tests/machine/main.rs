@@ -15,6 +15,7 @@ mod drops;
 mod emit;
 mod ends;
 mod foreign;
+mod fulfil;
 mod imposed;
 mod join;
 mod join_set;

@@ -4,6 +4,7 @@
 
 mod attribute;
 mod clock;
+mod fulfilled;
 mod mocks;
 mod real;
 mod replays;

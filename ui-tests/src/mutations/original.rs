@@ -17,6 +17,7 @@
 //! //     ship takes 2h
 //! //     after 1h is sent approval true
 //! //     after 2h is signalled refresh 1
+//! //     after 3h is answered review true
 //! //
 //! // # Mutations
 //! //
@@ -42,7 +43,7 @@ use serde_json::Value;
 
 use super::edit::replaced;
 use super::expected::Expected;
-use super::protocol::{Answer, Does, Recordings, Run, Told};
+use super::protocol::{Answer, Does, How, Recordings, Run, Told};
 use crate::AnyError;
 
 /// A workflow that is mutated, in a file of its name.
@@ -211,15 +212,19 @@ fn told(said: &str) -> Result<Told, String> {
     let mut words = said.splitn(5, ' ');
     let mut word = || words.next().unwrap_or_default();
     let (after, is, verb) = (word(), word(), word());
-    let is_signal = match (is, verb) {
-        ("is", "sent") => false,
-        ("is", "signalled") => true,
-        _ => return Err("after a while it `is sent` or `is signalled` something".to_owned()),
+    let how = match (is, verb) {
+        ("is", "sent") => How::Message,
+        ("is", "signalled") => How::Signal,
+        ("is", "answered") => How::Value,
+        _ => {
+            let text = "after a while it `is sent`, `is signalled` or `is answered` something";
+            return Err(text.to_owned());
+        }
     };
     let (name, payload) = (word().to_owned(), word());
     Ok(Told {
         after: millis(after)?,
-        is_signal,
+        how,
         name,
         payload: serde_json::from_str(payload).map_err(|error| error.to_string())?,
     })
@@ -295,6 +300,7 @@ fn a() {
 //     charge rejects \"no\"
 //     after 1h is sent approval {\"by\": \"a b\"}
 //     after 2h is signalled refresh null
+//     after 3h is answered review true
 //
 // # Mutations
 //
@@ -323,20 +329,21 @@ fn a() {
         assert_eq!(run.answers[0].call, Some(2));
         assert_eq!(run.answers[0].does, Does::Takes(7_200_000));
         assert_eq!(run.answers[1].does, Does::Rejects("no".into()));
-        let told = |after, is_signal, name: &str, payload| Told {
+        let told = |after, how, name: &str, payload| Told {
             after,
-            is_signal,
+            how,
             name: name.to_owned(),
             payload,
         };
         let approval = told(
             3_600_000,
-            false,
+            How::Message,
             "approval",
             serde_json::json!({"by": "a b"}),
         );
-        let refresh = told(7_200_000, true, "refresh", Value::Null);
-        assert_eq!(run.told, [approval, refresh]);
+        let refresh = told(7_200_000, How::Signal, "refresh", Value::Null);
+        let review = told(10_800_000, How::Value, "review", true.into());
+        assert_eq!(run.told, [approval, refresh, review]);
         let [mutation] = &original.mutations[..] else {
             panic!("{original:?}");
         };
@@ -354,9 +361,9 @@ fn a() {
         assert_eq!(wrong("charge#2 takes", "charge#2 bakes").0, 13);
         assert_eq!(wrong("{\"id\": 1}", "{id}").0, 12);
         assert_eq!(wrong("is sent", "is told").0, 15);
-        assert_eq!(wrong(" = lock L303; replay H203 H205", "").0, 20);
+        assert_eq!(wrong(" = lock L303; replay H203 H205", "").0, 21);
         let (line, why) = wrong("// - one();", "// - three();");
-        assert_eq!(line, 20);
+        assert_eq!(line, 21);
         assert!(why.contains("three();"), "{why}");
     }
 }

@@ -28,14 +28,23 @@ pub(crate) struct Run {
     pub(crate) told: Vec<Told>,
 }
 
-/// A message or a signal that a run is told.
+/// A message or a signal that a run is told, or a value for the stub that it offers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Told {
     /// So many milliseconds after it has begun.
     pub(crate) after: u64,
-    pub(crate) is_signal: bool,
+    pub(crate) how: How,
     pub(crate) name: String,
     pub(crate) payload: Value,
+}
+
+/// What a run is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum How {
+    Message,
+    Signal,
+    /// For the oldest offer of the stub that is open; where there is none it is for nobody.
+    Value,
 }
 
 /// How an activity answers in a run.

@@ -1,4 +1,4 @@
-//! A second activity for each of the shop: it takes and gives the same, under another name.
+//! A second activity for each of the shop, and a second stub: it takes and gives the same, under another name.
 
 use syn::spanned::Spanned;
 
@@ -6,11 +6,19 @@ use syn::spanned::Spanned;
 pub(super) fn twins(shop: &str) -> Result<String, syn::Error> {
     let mut text = String::from("use perennial::prelude::*;\n\nuse crate::shop::*;\n");
     for item in syn::parse_file(shop)?.items {
-        if let syn::Item::Fn(function) = item
-            && is_activity(&function)
-        {
-            let (whole, name) = (function.span().byte_range(), function.sig.ident.span());
-            let name = name.byte_range();
+        let named = match &item {
+            syn::Item::Fn(function) if is_activity(function) => Some(function.sig.ident.span()),
+            // A function without a body is none to syn.
+            syn::Item::Verbatim(tokens) => {
+                let function = syn::parse2::<syn::ForeignItemFn>(tokens.clone()).ok();
+                function
+                    .filter(|function| is_stub(&function.attrs))
+                    .map(|function| function.sig.ident.span())
+            }
+            _ => None,
+        };
+        if let Some(name) = named {
+            let (whole, name) = (item.span().byte_range(), name.byte_range());
             text.push('\n');
             text.push_str(&shop[whole.start..name.start]);
             text.push_str("twin_of_");
@@ -21,7 +29,12 @@ pub(super) fn twins(shop: &str) -> Result<String, syn::Error> {
     Ok(text)
 }
 
-/// The path of the twin of an activity.
+fn is_stub(attributes: &[syn::Attribute]) -> bool {
+    let mut attributes = attributes.iter();
+    attributes.any(|attribute| attribute.path().is_ident("stub"))
+}
+
+/// The path of the twin of an activity, or of a stub.
 pub(super) fn twin(activity: &str) -> String {
     format!("crate::twins::twin_of_{activity}")
 }

@@ -2,7 +2,7 @@
 
 use perennial::prelude::*;
 use perennial::testing::TestRun;
-use perennial_book::between_runs::{RESERVED, hall, order};
+use perennial_book::between_runs::{RESERVED, desk, group, hall, order, quote};
 use perennial_runtime::Runtime;
 use perennial_runtime::store::MemoryStore;
 
@@ -63,4 +63,52 @@ fn an_order_gets_its_answer(t: &mut TestRun) {
     let alone = t.start(order, (id("elsewhere"), 7));
     alone.send(RESERVED, true);
     assert!(alone.result().unwrap());
+}
+
+#[tokio::test]
+async fn one_run_gives_another_one_what_it_waits_for() {
+    let builder = Runtime::builder(MemoryStore::new()).workflow(group);
+    let runtime = builder.workflow(desk).start().await.unwrap();
+    let client = runtime.client();
+    let desk = client.start(desk, "desk-1", 12).await.unwrap();
+    let run = client.start(group, "group-7", (id("desk-1"), 20));
+    let run = run.await.unwrap();
+    assert_eq!(run.result().await.unwrap(), Some(240));
+    let mut history = desk.history().await.unwrap().history;
+    // The answer is there before the desk knows.
+    while history.units.len() < 3 {
+        tokio::task::yield_now().await;
+        history = desk.history().await.unwrap().history;
+    }
+    assert_text("texts/between-runs/given.txt", &history.text());
+}
+
+// ANCHOR: given
+#[perennial::test]
+fn a_price_that_comes_too_late_is_no_sale(t: &mut TestRun) {
+    let desk = t.start_as("desk-1", desk, 12);
+    t.on_fulfil(|fulfilled| {
+        let reference = fulfilled.reference.clone();
+        match fulfilled.value.decode::<u64>() {
+            Ok(240) => Err(FulfilFailure::Conflict {
+                reference,
+                stub: "quote".into(),
+            }),
+            _ => Ok(()),
+        }
+    });
+    let large = t.start(group, (id("desk-1"), 20));
+    let small = t.start(group, (id("desk-1"), 2));
+    assert_eq!(small.result().unwrap(), Some(24));
+    assert_eq!(desk.fulfilled().len(), 2);
+    assert_eq!(large.result().unwrap(), None);
+    assert_eq!(desk.result().unwrap(), 1);
+}
+// ANCHOR_END: given
+
+#[perennial::test]
+fn somebody_at_the_desk_is_faster(t: &mut TestRun) {
+    let run = t.start_as("group-7", group, (id("desk-1"), 20));
+    run.fulfil(quote, 199);
+    assert_eq!(run.result().unwrap(), Some(199));
 }

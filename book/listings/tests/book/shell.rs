@@ -13,6 +13,7 @@ fn program(folder: &Path) -> Builder {
     Runtime::builder(folder.join("data"))
         .durability(Durability::Os)
         .workflow(shell::purchase)
+        .workflow(shell::article)
         .activity(shell::quote)
         .artifact("shop")
         .clock(Still)
@@ -65,6 +66,7 @@ async fn from_the_shell() {
         &format!("{sent}{}", terminal(folder, send)),
     );
     assert_eq!(shell::open(&folder.join("data"), "purchase").unwrap(), 1);
+    talk(folder, &client).await;
     drop(runtime);
 
     let runtime = program(folder).start().await.unwrap();
@@ -77,4 +79,42 @@ async fn from_the_shell() {
     ]
     .map(|command| terminal(folder, command));
     assert_like("texts/shell/stopped.txt", &stopped.join("\n"));
+}
+
+/// What a run waits for from an editor, and what it says before and after.
+#[cfg(unix)]
+async fn talk(folder: &Path, client: &perennial_runtime::Client) {
+    let article = client
+        .start(shell::article, "article-7", "Sled".to_owned())
+        .await
+        .unwrap();
+    while client.waiting().page().await.unwrap().offers.is_empty() {
+        tokio::task::yield_now().await;
+    }
+    let waiting = ["perennial waiting data", "perennial show data article-7"];
+    let waiting = waiting.map(|command| terminal(folder, command));
+    assert_text("texts/shell/waiting.txt", &waiting.join("\n"));
+    let view = terminal(folder, "perennial view data article-7 status");
+    assert_text("texts/shell/view.txt", &view);
+    let refused = terminal(folder, "perennial show data order-4");
+    assert_text("texts/shell/ambiguous.txt", &refused);
+    // They follow it while it goes on.
+    let (owned, store) = (folder.to_owned(), folder.join("data"));
+    let following = std::thread::spawn(move || {
+        terminal(&owned, "perennial stream data article-7 log --follow")
+    });
+    let (said, heard) = std::sync::mpsc::channel();
+    let listening = std::thread::spawn(move || {
+        shell::follow(&store, "article-7", |item| {
+            said.send(item.to_owned()).unwrap()
+        })
+        .unwrap();
+    });
+    let fulfil = terminal(folder, "perennial fulfil data article-7~1 edit true");
+    assert_text("texts/shell/fulfil.txt", &fulfil);
+    assert!(article.result().await.unwrap());
+    assert_text("texts/shell/follow.txt", &following.join().unwrap());
+    listening.join().unwrap();
+    let heard: Vec<_> = heard.into_iter().collect();
+    assert_eq!(heard, ["\"Sled: handed in\"", "\"Sled: accepted\""]);
 }

@@ -76,6 +76,8 @@ fn verb(line: &str) -> &'static str {
     let decides = ["cx.emit", "cx.random", "cx.record", "cx.uuid"];
     if decides.iter().any(|decision| line.starts_with(decision)) {
         "decides"
+    } else if line == "set" || line.starts_with("set ") {
+        "has"
     } else if is_exit(line) {
         "leaves by"
     } else if is_header(line) {

@@ -74,6 +74,7 @@ impl Labels {
             (None, _) | (Some(_), "async" | NAMELESS) => Asks::Unknown,
             (Some(_), "sleep" | "sleep_until") => Asks::For("sleep".to_owned()),
             (Some(_), "receive") => Asks::For("receive".to_owned()),
+            (Some(_), "fulfil") => Asks::For("fulfil".to_owned()),
             (Some(_), "send") => Asks::For("send".to_owned()),
             (Some(_), "signal") => Asks::For("signal".to_owned()),
             (Some(_), "wait_for") => Asks::For("wait for".to_owned()),

@@ -4,13 +4,16 @@ use syn::ext::IdentExt;
 use syn::{Expr, ExprCall, ExprMethodCall};
 
 use super::operations::{
-    COLLECTING, DECISIONS, HARMLESS, LISTENING, NAMED, OFFER, Operation, SENDING, STUB, Value,
-    constant, is_join_all, last_segment, literal_text,
+    COLLECTING, DECISIONS, FULFILLING, HARMLESS, LISTENING, NAMED, OFFER, Operation, SENDING, SET,
+    STUB, Value, constant, is_join_all, last_segment, literal_text,
 };
 use super::walk::Walk;
 use super::{Arm, Control, Node, Numbering, Place, first_span};
 use crate::lower::{Made, made_with_context};
 use crate::markers::marker_call;
+
+/// What is said of a set whose members go on when it is dropped.
+const DETACH: &str = "Detach";
 
 /// Behind a wait that has a time limit.
 const LIMITED: &str = " timeout";
@@ -40,6 +43,15 @@ impl Walk<'_> {
                 let stub = stub.unwrap_or_else(|| "closure".to_owned());
                 let stub = stub.strip_prefix(STUB).unwrap_or(&stub);
                 self.step(format!("mailbox {stub}"), place);
+                return Value::default();
+            }
+            if made == Some(Made::Set)
+                && last_segment(&call.func).is_some_and(|name| name == "named")
+            {
+                let name = call.args.get(1);
+                let name = literal_text(name).or_else(|| constant(name));
+                let label = name.map_or_else(|| "set".to_owned(), |name| format!("{SET} {name}"));
+                self.step(label, place);
                 return Value::default();
             }
             // Something that is given the context for later: `JoinSet::new(cx)`.
@@ -100,6 +112,11 @@ impl Walk<'_> {
             return self.context_call(call, &method, place);
         }
         let receiver = self.expr(&call.receiver);
+        if method == "on_close"
+            && call.args.first().and_then(last_segment).as_deref() == Some(DETACH)
+        {
+            self.detach();
+        }
         if self.hands_over_context(call.args.iter()) {
             self.exprs(&call.args);
             return self.make_step(method, Place::at(call.method.span()));
@@ -158,6 +175,15 @@ impl Walk<'_> {
                     label.push_str(LIMITED);
                 }
             }
+        }
+    }
+
+    /// The set that was named last lets its members go on when it is dropped.
+    fn detach(&mut self) {
+        if let Some(Node::Step { label, .. }) = self.last()
+            && label.starts_with(SET)
+        {
+            label.push_str(" detach");
         }
     }
 
@@ -221,6 +247,12 @@ impl Walk<'_> {
             && let Some(name) = constant(call.args.iter().nth(1))
         {
             label = format!("{label} {name}");
+        }
+        if method == FULFILLING
+            && let Some(stub) = call.args.iter().nth(1)
+            && let Some(stub) = self.function_label(stub)
+        {
+            label = format!("{label} {}", stub.strip_prefix(STUB).unwrap_or(&stub));
         }
         if method == "record" {
             // What it records is made once and by pure code.

@@ -22,7 +22,9 @@
 //! | `cx.sleep`, `cx.record "name"` | what the context offers, and the first argument if it is a literal text |
 //! | `cx.receive APPROVAL`, `cx.wait_for BELL timeout` | the constant that has the name of the message or signal, without its path, and whether there is a time limit |
 //! | `cx.emit OUTPUT` | the constant that has the name of the stream; what is set in views does not show |
+//! | `cx.fulfil review` | the stub that another run offers, or the run itself; which offer is left out |
 //! | `cx.send RESERVED`, `cx.signal BELL` | the same of what is sent to another run; to which one is left out |
+//! | `set "turn"`, `set "turn" detach` | a set of work with a name, and that its members go on when it is dropped |
 //! | `next`, `await` | something that is awaited and whose origin is not visible: the method's name, if it is one |
 //! | `task` | what `cx.spawn` returned |
 //! | a `?` behind a wait, or alone | the function ends where what was awaited is an error |

@@ -89,8 +89,15 @@ pub(super) const STUB: &str = "stub ";
 
 /// Before the name of a stub that was offered, where its result is waited for.
 pub(super) const OFFER: &str = "offer ";
+
+/// Before the name of a set of work, which histories have where it is dropped with members that nobody has taken.
+pub(super) const SET: &str = "set";
+
 /// Methods of the context that tell another run something, under a name that is in a constant: their second argument.
 pub(super) const SENDING: &[&str] = &["send", "signal"];
+
+/// The method of the context that fulfils what a run offers: its second argument is the function of the stub.
+pub(super) const FULFILLING: &str = "fulfil";
 
 /// Methods that put what they are given into a collection.
 pub(super) const COLLECTING: &[&str] = &["extend", "insert", "push", "push_back", "push_front"];

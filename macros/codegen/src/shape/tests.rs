@@ -63,6 +63,7 @@ fn each_form_has_its_lines() {
         "if cx.patched(\"a\") { fraud(cx).await?; } match cx.version(\"b\", 0..=2) { 0 => {} 1 | 2 => ship(cx).await? }",
         "let a = review(cx, order).await?; let b = review(cx, a).timeout(days(7)).await?; let o = review(cx, b).open()?; notify(cx, o.reference()).await?; o.timeout(d).await",
         "let mail = Mailbox::open(cx, crate::inject); let mut set = JoinSet::named(cx, \"turn\"); set.submit(review(cx, 1)); select! { m = mail.next() => ship(cx, m?).await?, _ = set.next() => {} }",
+        "let mut set = JoinSet::named(cx, TURN).on_close(Close::Detach); set.submit(ship(cx)); let b = JoinSet::<u8>::named(cx, name).on_close(close); let c = JoinSet::named(cx, \"c\").on_close(Close::Drop); set.next().await; drop((b, c));",
         "let f = |n| async move { ship(cx, n).await }; f(1).await; f(2).await; let d = pick(cx, 3); self.helper(cx).await; let Ok(x) = other(cx).await else { return Ok(1) };",
         "if a(cx).await? && b(cx).await? { c(cx).await; } 'outer: loop { for x in y { if z { s(cx).await; break 'outer } } }",
         "let (a, b) = (charge(cx), ship(cx)); b.await?; a.await; let c: Call = if x { charge(cx) } else { ship(cx) }; c.await",
@@ -71,6 +72,7 @@ fn each_form_has_its_lines() {
         "let by = cx.receive(names::APPROVAL).await?; cx.wait_for((Self::BELL)).timeout(days(1)).await?; cx.receive(channel).await?; cx.receive(Message::new(\"a\")).await",
         "let wait = cx.receive(A); let wait = wait.timeout(d); select! { a = wait => a?, b = cx.receive(B) => ship(cx, b).timeout(d).await? } let (a, b) = join!(cx.receive(A).timeout(d), cx.receive(A)); a?; b?; while let Some(n) = cx.receive(A).timeout(d).await? { ship(cx, n).await?; }",
         "cx.send(&to, names::RESERVED, &n).await?; let ring = cx.signal(&cx.run_id(), (BELL), &1); ring.await?; cx.send(&to, channel, &n).await; join_all(runs.iter().map(|to| cx.send(to, A, &1))).await;",
+        "cx.fulfil(&asked, review, &true).await?; let given = cx.fulfil(&asked, crate::inject, &n); given.await?; cx.fulfil(&asked, pick(n), &n).await; join_all(all.iter().map(|asked| cx.fulfil(asked, review, &1))).await;",
         "let mut timer = cx.sleep(d); loop { select! { _ = &mut timer => break, m = set.next() => handle(cx, m).await? } }",
     ] {
         writeln!(report, "{body}\n{}", text(body)).unwrap();

@@ -77,6 +77,11 @@ impl Walk<'_> {
         }
     }
 
+    /// What was pushed last.
+    pub(super) fn last(&mut self) -> Option<&mut Node> {
+        self.frames.last_mut()?.last_mut()
+    }
+
     pub(super) fn step(&mut self, label: String, place: Place) {
         self.push(Node::Step { label, place });
     }

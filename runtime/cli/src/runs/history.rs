@@ -7,8 +7,9 @@ use perennial::history::{History as Events, Render, render};
 use perennial_runtime::control::{Answer, Request, Runs};
 
 use super::inert::inert_json;
+use super::reference::ask_about;
 use super::text::count;
-use super::{NotDone, Of, open, other, said};
+use super::{Of, open, other, said};
 use crate::{AnyError, Outcome};
 
 /// Prints the history of a run, an event a line
@@ -28,9 +29,9 @@ pub(crate) struct History {
 
 impl History {
     pub(crate) fn run(&self) -> Result<(String, Outcome), AnyError> {
-        let run = self.of.run()?;
+        let mut run = self.of.run()?;
         let mut runs = open(&self.of.store)?;
-        let history = read(&mut runs, &self.of.store, &run)?;
+        let history = read(&mut runs, &self.of.store, &mut run)?;
         runs.close()?;
         if self.json {
             return Ok((inert_json(&history.to_json()?), Outcome::Done));
@@ -38,6 +39,7 @@ impl History {
         let mut options = Render::default();
         options.times = !self.plain;
         options.lines = !self.plain;
+        options.references = !self.plain;
         let text = render(&history.units, options);
         if self.plain {
             return Ok(said(text));
@@ -50,7 +52,7 @@ impl History {
 }
 
 /// The whole history of a run's last generation, part by part.
-pub(super) fn read(runs: &mut Runs, store: &Path, run: &RunKey) -> Result<Events, AnyError> {
+pub(super) fn read(runs: &mut Runs, store: &Path, run: &mut RunKey) -> Result<Events, AnyError> {
     let mut history = Events {
         run: run.clone(),
         generation: 0,
@@ -58,13 +60,8 @@ pub(super) fn read(runs: &mut Runs, store: &Path, run: &RunKey) -> Result<Events
     };
     loop {
         let from = history.length() + 1;
-        let request = Request::History {
-            run: run.clone(),
-            from,
-        };
-        let answer = runs
-            .ask(request)
-            .map_err(|error| NotDone::reading(store, error))?;
+        let answer = ask_about(runs, store, run, |run| Request::History { run, from })?;
+        history.run.clone_from(run);
         let Answer::History(part) = answer else {
             return Err(other(&answer));
         };

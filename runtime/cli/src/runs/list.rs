@@ -3,11 +3,13 @@
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use perennial::Namespace;
+use perennial::history::Channel;
+use perennial::{Namespace, RunKey};
 use perennial_runtime::control::{Answer, ListRuns, Request};
-use perennial_runtime::{RunInfo, RunPage, RunState, Status};
+use perennial_runtime::{Awaits, RunInfo, RunPage, RunState, Status};
 
-use super::text::{table, time};
+use super::text::{count, table, time};
+use super::timeline::named;
 use super::{ask, json, other, said, shell};
 use crate::{AnyError, Outcome};
 
@@ -88,7 +90,15 @@ impl List {
         if page.runs.is_empty() {
             return format!("there is no such run in the namespace {}\n", self.namespace);
         }
-        let head = ["RUN", "WORKFLOW", "STATE", "EVENTS", "BEGAN", "ENDED"];
+        let head = [
+            "RUN",
+            "WORKFLOW",
+            "STATE",
+            "EVENTS",
+            "BEGAN",
+            "ENDED",
+            "WAITS FOR",
+        ];
         let mut rows = vec![head.map(str::to_owned).to_vec()];
         rows.extend(page.runs.iter().map(row));
         let mut text = table(&rows);
@@ -101,13 +111,45 @@ impl List {
 
 fn row(run: &RunInfo) -> Vec<String> {
     vec![
-        run.run.id.to_string(),
+        // With its namespace, so that it can be given back (O55).
+        run.run.to_string(),
         super::inert::line(&run.workflow),
         state(run),
         run.events.to_string(),
         time(run.created),
         run.finished.map(time).unwrap_or_default(),
+        waits_for(&run.awaits, run.finished.is_some()),
     ]
+}
+
+/// So many names stand in a list.
+const NAMES: usize = 3;
+
+/// What somebody could tell a run, and what it was told and has not taken.
+fn waits_for(awaits: &Awaits, ended: bool) -> String {
+    let messages = awaits.messages.iter().map(|name| (Channel::Message, name));
+    let signals = awaits.signals.iter().map(|name| (Channel::Signal, name));
+    let names: Vec<_> = messages.chain(signals).collect();
+    let mut parts: Vec<_> = names
+        .iter()
+        .take(NAMES)
+        .map(|(channel, name)| named(*channel, name))
+        .collect();
+    match (names.len().saturating_sub(NAMES), awaits.others) {
+        (0, false) => {}
+        (0, true) => parts.push("many names".to_owned()),
+        (more, _) => parts.push(count(more as u64, "other name")),
+    }
+    if awaits.stubs > 0 {
+        parts.push(count(awaits.stubs, "stub"));
+    }
+    let mut text = parts.join(", ");
+    if awaits.not_taken > 0 {
+        let fate = if ended { "unread" } else { "not taken" };
+        let separator = if text.is_empty() { "" } else { "; " };
+        text += &format!("{separator}{} {fate}", count(awaits.not_taken, "message"));
+    }
+    text
 }
 
 /// How a run stands, in some words.
@@ -122,7 +164,10 @@ pub(super) fn state(run: &RunInfo) -> String {
         RunState::Completed => "completed".to_owned(),
         RunState::Failed => "failed".to_owned(),
         RunState::Migrated => match &run.migrated_to {
-            Some(to) => format!("migrated to {to}"),
+            Some(to) => {
+                let to = RunKey::new(run.run.namespace.clone(), to.clone());
+                format!("migrated to {to}")
+            }
             None => "migrated".to_owned(),
         },
         // Newer software may say more.

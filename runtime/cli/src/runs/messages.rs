@@ -3,8 +3,9 @@
 use perennial_runtime::control::{Answer, ListMessages, Request};
 use perennial_runtime::{MessageInfo, MessagePage, MessageState};
 
+use super::reference::ask_about;
 use super::text::{table, time, value};
-use super::{Of, ask, json, other, said};
+use super::{Of, json, open, other, said};
 use crate::{AnyError, Outcome};
 
 /// Lists the messages that a run was sent: which wait, and what has become of the others
@@ -33,15 +34,18 @@ pub(crate) struct Messages {
 
 impl Messages {
     pub(crate) fn run(&self) -> Result<(String, Outcome), AnyError> {
-        let list = ListMessages {
-            run: self.of.run()?,
-            after: self.after,
-            before: self.before,
-            limit: usize::try_from(self.limit).unwrap_or(usize::MAX),
-            named: self.name.clone(),
-        };
-        let run = list.run.clone();
-        let answer = ask(&self.of.store, Request::Messages(list))?;
+        let mut run = self.of.run()?;
+        let mut runs = open(&self.of.store)?;
+        let answer = ask_about(&mut runs, &self.of.store, &mut run, |run| {
+            Request::Messages(ListMessages {
+                run,
+                after: self.after,
+                before: self.before,
+                limit: usize::try_from(self.limit).unwrap_or(usize::MAX),
+                named: self.name.clone(),
+            })
+        })?;
+        runs.close()?;
         let Answer::Messages(page) = answer else {
             return Err(other(&answer));
         };

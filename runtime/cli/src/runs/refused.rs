@@ -8,6 +8,7 @@ use perennial_runtime::control::{AskError, Refused};
 use super::shell::quoted;
 
 const AGAIN: &str = "send it again: under the same `--key` it is not stored twice";
+const VALUE_AGAIN: &str = "give it the same value again: that does no harm if it has it";
 
 /// Why something was not done, or is not known to be.
 #[derive(Debug)]
@@ -22,14 +23,24 @@ impl NotDone {
         self.may_be_done
     }
 
-    /// Of something that was to be changed.
+    /// Of something that was to be sent.
     pub(super) fn new(store: &Path, error: AskError) -> Self {
+        Self::changing(store, error, AGAIN)
+    }
+
+    /// Of a value that was to be given.
+    pub(super) fn fulfilling(store: &Path, error: AskError) -> Self {
+        Self::changing(store, error, VALUE_AGAIN)
+    }
+
+    /// Of something that was to be changed. `again`: how to do it again where that may be done.
+    fn changing(store: &Path, error: AskError, again: &str) -> Self {
         let may_be_done = error.may_be_done();
         let text = match error {
-            AskError::Refused(refused) => told(store, refused).to_string(),
+            AskError::Refused(refused) => told(store, refused, again).to_string(),
             AskError::Lost { reason } => format!(
                 "the answer of the program did not come, so it is not known whether this was done: {reason}\n\n\
-                 help: {AGAIN}"
+                 help: {again}"
             ),
             error => error.to_string(),
         };
@@ -64,10 +75,26 @@ impl NotDone {
         let may_be_done = false;
         Self { text, may_be_done }
     }
+
+    /// Of something that was followed. `help`: how to go on.
+    pub(super) fn following(store: &Path, error: AskError, help: &str) -> Self {
+        let text = match error {
+            AskError::Lost { reason } => {
+                format!("nothing more came from the program: {reason}\n\nhelp: {help}")
+            }
+            AskError::Refused(mut refused) if refused.code == Refused::STOPPING => {
+                refused.help = Some(help.to_owned());
+                refused.to_string()
+            }
+            error => return Self::reading(store, error),
+        };
+        let may_be_done = false;
+        Self { text, may_be_done }
+    }
 }
 
 /// An error whose help is what can be done here, where that is another thing than a program would do.
-fn told(store: &Path, mut refused: Refused) -> Refused {
+fn told(store: &Path, mut refused: Refused, again: &str) -> Refused {
     let store = store.to_string_lossy();
     let store = quoted(&store);
     let help = match &*refused.code {
@@ -87,7 +114,18 @@ fn told(store: &Path, mut refused: Refused) -> Refused {
         Refused::INVALID_CURSOR => {
             "give `--after` what stands below the page before, as it is".to_owned()
         }
-        Refused::UNACKNOWLEDGED => AGAIN.to_owned(),
+        Refused::UNACKNOWLEDGED => again.to_owned(),
+        Refused::NO_SUCH_OPERATION
+        | Refused::NOT_A_STUB
+        | Refused::OTHER_STUB
+        | Refused::VALUE_CONFLICT
+        | Refused::OFFER_CLOSED => {
+            format!("`perennial waiting {store}` lists what runs wait for, with the references")
+        }
+        Refused::ITEMS_MISSED => match refused.help.as_deref().and_then(first_kept) {
+            Some(after) => format!("go on with what there is: `--after {after}`"),
+            None => return refused,
+        },
         Refused::NO_SUCH_MESSAGE => match refused.help.as_deref() {
             Some(help) if help.starts_with("there is one called") => help.to_owned(),
             _ => format!("`perennial show {store} <RUN>` tells what the run waits for"),
@@ -96,6 +134,12 @@ fn told(store: &Path, mut refused: Refused) -> Refused {
     };
     refused.help = Some(help);
     refused
+}
+
+/// The number after which items are kept, in what a program would do.
+fn first_kept(help: &str) -> Option<u64> {
+    let (_, number) = help.split_once(".after(")?;
+    number.split_once(')')?.0.parse().ok()
 }
 
 /// Arguments that do not go together, or cannot be used.

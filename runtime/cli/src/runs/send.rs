@@ -70,13 +70,14 @@ fn tell(of: &Of, channel: Channel, name: &str, payload: &str) -> Result<Tell, An
         run: of.run()?,
         channel,
         name: name.to_owned(),
-        payload: value(payload)?,
+        payload: value(payload, "nothing was sent")?,
         key: None,
         first: None,
     })
 }
 
-pub(super) fn value(text: &str) -> Result<Value, AnyError> {
+/// A value as it is given. `nothing`: what was not done where it is none.
+pub(super) fn value(text: &str, nothing: &str) -> Result<Value, AnyError> {
     let mut read = String::new();
     let text = if text == "-" {
         // One byte more is enough to know that it is too much.
@@ -94,7 +95,7 @@ pub(super) fn value(text: &str) -> Result<Value, AnyError> {
         } else {
             "a text is JSON in double quotes, which a shell takes away unless they are quoted too: '\"yes\"'"
         };
-        Unusable(format!("nothing was sent: {error}\n\nhelp: {help}")).into()
+        Unusable(format!("{nothing}: {error}\n\nhelp: {help}")).into()
     })
 }
 

@@ -4,8 +4,13 @@ use std::borrow::Cow;
 
 /// A word that a shell hands on as it is. One with characters that cannot be shown has them escaped.
 pub(super) fn quoted(word: &str) -> Cow<'_, str> {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_./:=@%+,-".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
+    // A tilde is one of a folder only where it begins something.
+    let plain = |(at, c): (usize, char)| {
+        c.is_ascii_alphanumeric()
+            || "_./:=@%+,-".contains(c)
+            || c == '~' && word[..at].ends_with(|c: char| c.is_ascii_alphanumeric())
+    };
+    if !word.is_empty() && word.char_indices().all(plain) {
         return Cow::Borrowed(word);
     }
     // Within single quotes everything is itself, but for the quote.
@@ -40,6 +45,8 @@ mod tests {
         assert_eq!(quoted(""), "''");
         assert_eq!(quoted("my data"), "'my data'");
         assert_eq!(quoted("~/data"), "'~/data'");
+        assert_eq!(quoted("a:~"), "'a:~'");
+        assert_eq!(quoted("shop/order-42~7"), "shop/order-42~7");
         assert_eq!(quoted(r#"{"it":"isn't $5"}"#), r#"'{"it":"isn'\''t $5"}'"#);
         assert_eq!(quoted("a;rm -rf *"), "'a;rm -rf *'");
     }

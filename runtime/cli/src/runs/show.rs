@@ -4,25 +4,29 @@ use std::path::Path;
 
 use perennial::history::Channel;
 use perennial::{Namespace, RunKey};
+use perennial_runtime::RunState;
 use perennial_runtime::control::{Answer, Request, RunDetails, Runs};
-use perennial_runtime::{RunState, TypeManifest};
 
 use super::inert::{inert, line};
 use super::list::state;
+use super::operation::{NotThere, Operation};
+use super::reference::{OfAny, ask_about, reference};
 use super::sample::sample;
-use super::text::{long, table, time};
+use super::text::{count, long, table, time, value};
 use super::timeline::{Open, Timeline, timeline};
-use super::{NotDone, Of, history, json, open, other, said, shell};
+use super::{history, json, open, other, said, shell};
 use crate::{AnyError, Outcome};
 
 /// Shows a run as a timeline: what it did, what it was told, what it waits for and how to answer it
+///
+/// Of an operation, `order-42~7`, it shows how that stands, and the events that are about it.
 ///
 /// Of a program that has the store open it is asked through its control socket. Where none has, the store is opened.
 /// Times are in UTC.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Show {
     #[command(flatten)]
-    of: Of,
+    of: OfAny,
     /// Print JSON: how the run stands, and what is kept beside its history
     #[arg(long)]
     json: bool,
@@ -30,17 +34,18 @@ pub(crate) struct Show {
 
 impl Show {
     pub(crate) fn run(&self) -> Result<(String, Outcome), AnyError> {
-        let (run, store) = (self.of.run()?, &*self.of.store);
+        let store = &*self.of.store;
+        let (mut run, operation) = self.of.what()?;
         let mut runs = open(store)?;
-        let details = details(&mut runs, store, &run)?;
-        if self.json {
+        let details = details(&mut runs, store, &mut run)?;
+        if self.json && operation.is_none() {
             runs.close()?;
             return json(&details);
         }
         let mut units = Vec::new();
         // Of a purged run there is none.
         if details.info.purged.is_none() {
-            let history = history::read(&mut runs, store, &run)?;
+            let history = history::read(&mut runs, store, &mut run)?;
             if history.generation != details.info.generation {
                 return Err(history::begun_anew(&run));
             }
@@ -50,16 +55,44 @@ impl Show {
         }
         runs.close()?;
         let timeline = timeline(&units, &details);
-        Ok(said(text(store, &details, &timeline)))
+        let Some(number) = operation else {
+            return Ok(said(text(store, &details, &timeline)));
+        };
+        let operation = Operation::find(&units, &details, &timeline, number)
+            .map_err(|not| not_there(&details, number, &not))?;
+        if self.json {
+            return json(&operation);
+        }
+        let mut text = operation.text(&details, &timeline, number);
+        if operation.is_open()
+            && let Some(open) = timeline.open.get(&number)
+        {
+            text += &answer(store, &details, open).unwrap_or_default();
+        }
+        Ok(said(text))
     }
 }
 
-fn details(runs: &mut Runs, store: &Path, run: &RunKey) -> Result<RunDetails, AnyError> {
-    let run = run.clone();
-    let answer = runs
-        .ask(Request::Show { run })
-        .map_err(|error| NotDone::reading(store, error))?;
-    match answer {
+/// That the history has no such operation.
+fn not_there(details: &RunDetails, number: u64, not: &NotThere) -> String {
+    let (run, reference) = (&details.info.run, reference(&details.info.run, number));
+    if let Some(at) = details.info.purged {
+        return format!("run {run} was purged at {at}, and {reference} with it");
+    }
+    match not.numbers {
+        None => format!("run {run} has no operations, so there is no {reference}"),
+        Some((first, last)) => format!(
+            "there is no {reference} in the history of run {run}, generation {}\n\n\
+             help: that has operations from {} to {}; `perennial show` of the run tells what they are",
+            details.info.generation,
+            self::reference(run, first),
+            self::reference(run, last)
+        ),
+    }
+}
+
+fn details(runs: &mut Runs, store: &Path, run: &mut RunKey) -> Result<RunDetails, AnyError> {
+    match ask_about(runs, store, run, |run| Request::Show { run })? {
         Answer::Run(details) => Ok(*details),
         answer => Err(other(&answer)),
     }
@@ -98,6 +131,7 @@ fn text(store: &Path, details: &RunDetails, timeline: &Timeline) -> String {
             }
         }
     }
+    text += &publications(details);
     if info.finished.is_none() {
         text += &answers(store, details, timeline);
     }
@@ -119,7 +153,7 @@ fn head(details: &RunDetails, timeline: &Timeline) -> String {
         return "not begun yet".to_owned();
     }
     let since = long(details.at.since(timeline.last));
-    let open: Vec<_> = timeline.open.iter().map(Open::name).collect();
+    let open: Vec<_> = timeline.open.values().map(Open::name).collect();
     let waiting = match &*open {
         [] => format!("nothing since {since}"),
         open => format!("waiting {since} for {}", open.join(", ")),
@@ -130,65 +164,113 @@ fn head(details: &RunDetails, timeline: &Timeline) -> String {
     }
 }
 
-/// Command lines for what it waits to be told.
-fn answers(store: &Path, details: &RunDetails, timeline: &Timeline) -> String {
+/// What it shows and gives out.
+fn publications(details: &RunDetails) -> String {
     let mut text = String::new();
-    let mut told = Vec::new();
-    for open in &timeline.open {
-        let Open::Receive { channel, name } = open else {
-            continue;
+    let stale = match details.info.state {
+        RunState::Blocked { .. } => ", from before it was blocked",
+        _ => "",
+    };
+    for view in &details.views {
+        let (name, at) = (line(&view.name), time(view.at));
+        text += &format!("shows \"{name}\", {at}{stale}: {}\n", value(&view.value));
+    }
+    for stream in &details.streams {
+        let name = line(&stream.name);
+        text += &match stream.last {
+            last if stream.first > last => {
+                format!(
+                    "gives out \"{name}\": {}, all purged\n",
+                    count(last, "item")
+                )
+            }
+            last => format!("gives out \"{name}\": items {} to {last}\n", stream.first),
         };
-        if told.contains(&(*channel, name)) {
-            continue;
-        }
-        told.push((*channel, name));
-        let receives = details.receives.iter();
-        let known = receives
-            .filter(|known| known.channel == *channel && known.name == *name)
-            .find_map(|known| known.data.as_ref());
-        text += &answer(store, &details.info.run, *channel, name, known);
     }
     text
 }
 
-fn answer(
-    store: &Path,
-    run: &RunKey,
-    channel: Channel,
-    name: &str,
-    data: Option<&TypeManifest>,
-) -> String {
-    let Some(store) = store.to_str() else {
-        return "answer it: the path of the store has characters that no command line can be shown with\n".to_owned();
-    };
-    let kind = match channel {
-        Channel::Message => "send",
-        Channel::Signal => "signal",
-    };
-    let namespace = run.namespace.as_str();
-    let options = [kind, "--namespace", namespace];
-    let options = match run.namespace == Namespace::default() {
-        true => &options[..1],
-        false => &options[..],
-    };
-    let sample = data.and_then(sample);
-    let payload = sample.as_deref().unwrap_or("JSON");
-    let command = shell::command(options, &[store, run.id.as_str(), name, payload]);
-    if inert(&command) != command {
-        // What is shown would not be what a shell takes.
-        return format!(
-            "answer it: perennial {kind}, with characters that cannot be shown: {}\n",
-            line(&command)
+/// So many command lines are shown.
+const ANSWERS: usize = 10;
+
+/// Command lines for what it waits to be told.
+fn answers(store: &Path, details: &RunDetails, timeline: &Timeline) -> String {
+    let mut lines = Vec::new();
+    let mut told = Vec::new();
+    for open in timeline.open.values() {
+        if let Open::Receive { channel, name } = open {
+            if told.contains(&(*channel, name)) {
+                continue;
+            }
+            told.push((*channel, name));
+        }
+        lines.extend(answer(store, details, open));
+    }
+    let more = lines.len().saturating_sub(ANSWERS);
+    lines.truncate(ANSWERS);
+    let mut text = lines.concat();
+    if more > 0 {
+        text += &format!(
+            "and {} that can be answered\n",
+            count(more as u64, "more wait")
         );
     }
-    match (sample, data) {
-        (Some(_), _) => format!("answer it: {command}\n"),
-        (None, Some(data)) => {
-            format!(
-                "answer it: {command}\n           where JSON is of the type {}\n",
-                line(&data.name)
-            )
+    text
+}
+
+/// The command line for one of them; `None`: it is nothing that somebody is asked for.
+fn answer(store: &Path, details: &RunDetails, open: &Open) -> Option<String> {
+    let run = &details.info.run;
+    let (kind, words, data): (_, Vec<&str>, _) = match open {
+        Open::Receive { channel, name } => {
+            let mut receives = details.receives.iter();
+            let known = receives.find(|known| known.channel == *channel && known.name == *name);
+            let kind = match channel {
+                Channel::Message => "send",
+                Channel::Signal => "signal",
+            };
+            let data = known.and_then(|known| known.data.as_ref());
+            (kind, vec![run.id.as_str(), name], data)
         }
-        (None, None) => format!("answer it: {command}\n"),
+        Open::Stub { name, reference } => {
+            let mut stubs = details.stubs.iter();
+            let known = stubs.find(|known| known.name == *name);
+            let data = known.and_then(|known| known.result.as_ref());
+            ("fulfil", vec![reference, name], data)
+        }
+        Open::Activity { .. } | Open::Timer { .. } | Open::Send { .. } | Open::Fulfil { .. } => {
+            return None;
+        }
+    };
+    let Some(store) = store.to_str() else {
+        return Some(
+            "answer it: the path of the store has characters that no command line can be shown with\n"
+                .to_owned(),
+        );
+    };
+    // A reference says itself of which namespace it is.
+    let elsewhere = kind != "fulfil" && run.namespace != Namespace::default();
+    let mut options = vec![kind];
+    if elsewhere {
+        options.extend(["--namespace", run.namespace.as_str()]);
     }
+    let sample = data.and_then(sample);
+    let mut all = vec![store];
+    all.extend(words);
+    all.push(sample.as_deref().unwrap_or("JSON"));
+    let command = shell::command(&options, &all);
+    if inert(&command) != command {
+        // What is shown would not be what a shell takes.
+        return Some(format!(
+            "answer it: perennial {kind}, with characters that cannot be shown: {}\n",
+            line(&command)
+        ));
+    }
+    Some(match (sample, data) {
+        (None, Some(data)) => format!(
+            "answer it: {command}\n           where JSON is of the type {}\n",
+            line(&data.name)
+        ),
+        _ => format!("answer it: {command}\n"),
+    })
 }

@@ -5,19 +5,20 @@ use std::collections::BTreeMap;
 use perennial::history::{
     ActivityFailure, Channel, Decision, Migrated, Observation, RecordSource, SlotResult, Told, Unit,
 };
-use perennial::{RunId, Timestamp};
+use perennial::{RunId, RunKey, Timestamp};
 use perennial_runtime::control::{Attempts, RunDetails};
 use perennial_runtime::store::{AttemptOutcome, Task};
 use serde::Serialize;
 
+use super::reference::reference;
 use super::text::{count, long, short, time, value};
 
 /// A run, line by line, and what it waits for.
 #[derive(Debug)]
 pub(super) struct Timeline {
     pub(super) lines: Vec<Line>,
-    /// What it has begun that has not ended, in order.
-    pub(super) open: Vec<Open>,
+    /// What it has begun that has not ended, by the numbers of the operations.
+    pub(super) open: BTreeMap<u64, Open>,
     /// When the last thing happened.
     pub(super) last: Timestamp,
 }
@@ -28,6 +29,8 @@ pub(super) struct Line {
     pub(super) at: Timestamp,
     pub(super) what: String,
     pub(super) said: String,
+    /// The operation whose line it is.
+    pub(super) operation: Option<u64>,
 }
 
 /// What a run waits for.
@@ -53,6 +56,16 @@ pub(super) enum Open {
         channel: Channel,
         name: String,
     },
+    /// What it fulfils of what another run offers: the same.
+    Fulfil {
+        stub: String,
+        reference: String,
+    },
+}
+
+/// What a failure says, without what helps.
+fn first(failure: &str) -> String {
+    short(failure.split("\n\n").next().unwrap_or_default(), 200)
 }
 
 impl Open {
@@ -66,6 +79,9 @@ impl Open {
                 format!("stub {} ({reference})", short(name, 80))
             }
             Self::Send { channel, name } => format!("{} to be sent", named(*channel, name)),
+            Self::Fulfil { stub, reference } => {
+                format!("{reference} to be fulfilled ({})", short(stub, 80))
+            }
         }
     }
 }
@@ -99,7 +115,7 @@ struct Maker<'a> {
     arrived: BTreeMap<(Channel, u64), Arrived>,
     attempts: BTreeMap<u64, &'a Attempts>,
     last: Timestamp,
-    run: &'a RunId,
+    run: &'a RunKey,
 }
 
 /// The timeline of a run.
@@ -114,7 +130,7 @@ pub(super) fn timeline(units: &[Unit], details: &RunDetails) -> Timeline {
         arrived: BTreeMap::new(),
         attempts,
         last: details.info.created,
-        run: &details.info.run.id,
+        run: &details.info.run,
     };
     for unit in units {
         maker.observe(unit.at, &unit.observation);
@@ -129,8 +145,8 @@ pub(super) fn timeline(units: &[Unit], details: &RunDetails) -> Timeline {
     Timeline {
         open: maker
             .operations
-            .into_values()
-            .map(|operation| operation.what)
+            .into_iter()
+            .map(|(number, operation)| (number, operation.what))
             .collect(),
         lines: maker.lines,
         last: maker.last,
@@ -140,15 +156,27 @@ pub(super) fn timeline(units: &[Unit], details: &RunDetails) -> Timeline {
 impl Maker<'_> {
     fn put(&mut self, at: Timestamp, what: impl Into<String>, said: impl Into<String>) -> usize {
         let (what, said) = (what.into(), said.into());
-        self.lines.push(Line { at, what, said });
+        let operation = None;
+        self.lines.push(Line {
+            at,
+            what,
+            said,
+            operation,
+        });
         self.lines.len() - 1
     }
 
     fn begin(&mut self, at: Timestamp, operation: u64, what: Open, name: String, said: String) {
         let line = self.put(at, name, said);
+        self.lines[line].operation = Some(operation);
         let began = at;
         let operation_there = Operation { what, line, began };
         self.operations.insert(operation, operation_there);
+    }
+
+    /// Another run of the same namespace, as it can be given back.
+    fn beside(&self, run: &RunId) -> RunKey {
+        RunKey::new(self.run.namespace.clone(), run.clone())
     }
 
     /// Says on its line how an operation ended.
@@ -162,7 +190,9 @@ impl Maker<'_> {
         match observation {
             Observation::Started(started) => {
                 let from = started.migrated_from.as_ref();
-                let from = from.map_or(String::new(), |from| format!(", migrated from {from}"));
+                let from = from.map_or(String::new(), |from| {
+                    format!(", migrated from {}", self.beside(from))
+                });
                 self.put(at, "started", value(&started.input) + &from);
             }
             Observation::ActivityCompleted { operation, result } => {
@@ -203,7 +233,7 @@ impl Maker<'_> {
                 self.put(
                     at,
                     "migrated",
-                    format!("to {to}, by {}", short(migration, 80)),
+                    format!("to {}, by {}", self.beside(to), short(migration, 80)),
                 );
             }
             // Newer software may know more.
@@ -221,9 +251,14 @@ impl Maker<'_> {
         let fate = match result {
             SlotResult::Sent(receipt) => format!(", is its #{}", receipt.number),
             SlotResult::NotSent(failure) => {
-                let failure = failure.to_string();
-                let what = failure.split("\n\n").next().unwrap_or_default();
-                format!(", was not sent: {}", short(what, 200))
+                format!(", was not sent: {}", first(&failure.to_string()))
+            }
+            SlotResult::Fulfilled(receipt) if receipt.duplicate => {
+                ", which it had been before".to_owned()
+            }
+            SlotResult::Fulfilled(_) => ", done".to_owned(),
+            SlotResult::NotFulfilled(failure) => {
+                format!(", was not done: {}", first(&failure.to_string()))
             }
             other => format!(", {}", kind(other)),
         };
@@ -314,7 +349,7 @@ impl Maker<'_> {
                 input,
                 ..
             } => {
-                let reference = format!("{}~{operation}", self.run);
+                let reference = reference(self.run, *operation);
                 let said = format!("{reference}  {}", value(input));
                 let what = Open::Stub {
                     name: name.to_string(),
@@ -324,7 +359,11 @@ impl Maker<'_> {
                 self.begin(at, *operation, what, shown, said);
             }
             Decision::StubInvalid { operation, problem } => {
-                let said = format!("~{operation}: {}", short(problem, 200));
+                let said = format!(
+                    "{}: {}",
+                    reference(self.run, *operation),
+                    short(problem, 200)
+                );
                 self.put(at, "not of its type", said);
             }
             Decision::Emitted {
@@ -351,12 +390,28 @@ impl Maker<'_> {
                 payload,
                 ..
             } => {
-                let said = format!("{} to {run}  {}", named(*channel, name), value(payload));
+                let to = self.beside(run);
+                let said = format!("{} to {to}  {}", named(*channel, name), value(payload));
                 let what = Open::Send {
                     channel: *channel,
                     name: name.to_string(),
                 };
                 self.begin(at, *operation, what, "sends".to_owned(), said);
+            }
+            Decision::FulfilRequested {
+                operation,
+                reference: fulfils,
+                stub,
+                value: given,
+                ..
+            } => {
+                let reference = reference(&self.beside(&fulfils.run), fulfils.number);
+                let said = format!("{} as {reference}  {}", short(stub, 80), value(given));
+                let what = Open::Fulfil {
+                    stub: stub.to_string(),
+                    reference,
+                };
+                self.begin(at, *operation, what, "fulfils".to_owned(), said);
             }
             Decision::Received {
                 operation,
@@ -381,7 +436,9 @@ impl Maker<'_> {
                     Open::Timer { deadline } => {
                         format!("stopped, {} early", long(deadline.since(at)))
                     }
-                    Open::Stub { reference, .. } => format!("{reference}, no longer"),
+                    Open::Stub { reference, .. } | Open::Fulfil { reference, .. } => {
+                        format!("{reference}, no longer")
+                    }
                     Open::Receive { channel, name } | Open::Send { channel, name } => {
                         format!("{}, no longer", named(*channel, name))
                     }
@@ -430,7 +487,15 @@ impl Maker<'_> {
             .filter(|task| task.generation == details.info.generation)
             .map(|task| (task.operation, task))
             .collect();
+        let offers = details.offers.iter();
+        let deadlines: BTreeMap<_, _> = offers
+            .filter_map(|offer| Some((offer.reference.number, offer.deadline?)))
+            .collect();
         for (number, operation) in &self.operations {
+            if let Some(deadline) = deadlines.get(number) {
+                let line = &mut self.lines[operation.line];
+                line.said = format!("{}, until {}", line.said, time(*deadline));
+            }
             let said = match (&operation.what, tasks.get(number)) {
                 (Open::Activity { .. }, Some(task)) => {
                     self.attempt(task, self.attempts.get(number).copied(), details.at)
@@ -442,7 +507,8 @@ impl Maker<'_> {
                     Open::Timer { .. }
                     | Open::Receive { .. }
                     | Open::Stub { .. }
-                    | Open::Send { .. },
+                    | Open::Send { .. }
+                    | Open::Fulfil { .. },
                     _,
                 ) => continue,
             };
@@ -486,7 +552,7 @@ impl Maker<'_> {
     }
 }
 
-fn outcome(outcome: &AttemptOutcome) -> String {
+pub(super) fn outcome(outcome: &AttemptOutcome) -> String {
     match outcome {
         AttemptOutcome::Failed { error } => short(error, 100),
         AttemptOutcome::Panicked { message } => format!("panicked: {}", short(message, 100)),
@@ -498,7 +564,7 @@ fn outcome(outcome: &AttemptOutcome) -> String {
 }
 
 /// What something is that is not known here, by the name that it has as data.
-fn kind(what: &impl Serialize) -> String {
+pub(super) fn kind(what: &impl Serialize) -> String {
     let name = match serde_json::to_value(what) {
         Ok(serde_json::Value::Object(members)) => members.into_iter().next().map(|(name, _)| name),
         Ok(serde_json::Value::String(name)) => Some(name),

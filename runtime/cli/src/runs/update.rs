@@ -34,7 +34,7 @@ impl Update {
         let ask = Ask {
             run: self.of.run()?,
             name: self.name.clone(),
-            input: value(&self.input)?,
+            input: value(&self.input, "nothing was done")?,
             key: self.key.clone(),
             first: None,
         };

@@ -14,6 +14,15 @@ fn arguments_that_cannot_be_used_are_told() {
             "messages", "store", "order-42", "--after", "1", "--before", "2",
         ],
         &["list", "store", "--limit", "0"],
+        &["messages", "store", "shop/order-42~7"],
+        &["show", "store", "order-42~"],
+        &["fulfil", "store", "order-42", "review", "true"],
+        &["fulfil", "store", "order-42~7", "review", "yes"],
+        &["waiting", "store", "--after", "order-42"],
+        &["view", "store", "order-42", "--watch"],
+        &[
+            "stream", "store", "order-42", "output", "--follow", "--limit", "1",
+        ],
     ]
     .map(|arguments| world.perennial(arguments).all());
     insta::assert_snapshot!(told.join("\n"));
@@ -22,7 +31,10 @@ fn arguments_that_cannot_be_used_are_told() {
 #[test]
 fn each_command_says_what_it_does() {
     let world = World::new();
-    let told = ["send", "signal", "list", "show", "history", "messages"]
-        .map(|command| world.perennial(&[command, "--help"]).succeeded());
+    let told = [
+        "send", "signal", "list", "show", "history", "messages", "waiting", "fulfil", "view",
+        "stream",
+    ]
+    .map(|command| world.perennial(&[command, "--help"]).succeeded());
     insta::assert_snapshot!(told.join("\n---\n"));
 }

@@ -2,23 +2,12 @@
 
 use std::fs;
 
-use perennial_runtime::store::{MemoryStore, export};
-
-use crate::scene::{self, EVIL};
+use crate::scene::EVIL;
 use crate::world::World;
 
-/// A day after it all began.
-fn exported() -> World {
-    let world = World::new();
-    let store = MemoryStore::new();
-    scene::play(&store);
-    export::export_to(&store, world.path("runs.jsonl"), scene::at(86_400)).unwrap();
-    world
-}
-
 #[track_caller]
-fn looked(arguments: &[&str]) -> String {
-    let text = exported().perennial(arguments).succeeded();
+pub(crate) fn looked(arguments: &[&str]) -> String {
+    let text = World::with_export().perennial(arguments).succeeded();
     // Nothing reaches a terminal as a command.
     assert!(!text.contains(|c: char| c.is_control() && c != '\n' || c == '\u{202e}'));
     text
@@ -76,7 +65,8 @@ fn runs_are_listed_by_what_they_are() {
     assert_eq!(ids(&["--state", "completed"]), "order-43");
     assert_eq!(ids(&["--workflow", "order"]), "order-42 order-43");
     assert_eq!(ids(&["--prefix", "order-4"]), "order-42 order-43 order-44");
-    assert_eq!(ids(&["--namespace", "shop"]), "cart-1");
+    // With its namespace, so that it can be given back.
+    assert_eq!(ids(&["--namespace", "shop"]), "shop/cart-1");
     let none = looked(&["list", "runs.jsonl", "--namespace", "none"]);
     assert_eq!(none, "there is no such run in the namespace none\n");
 }
@@ -140,10 +130,11 @@ fn json_has_what_there_is_to_the_letter() {
 
 #[test]
 fn nothing_is_sent_into_an_export_and_what_is_not_there_is_told() {
-    let world = exported();
+    let world = World::with_export();
     let before = fs::read(world.path("runs.jsonl")).unwrap();
     let told = [
         &["send", "runs.jsonl", "order-42", "payment", "1"][..],
+        &["fulfil", "runs.jsonl", "shop/cart-1~4", "review", "true"],
         &["show", "runs.jsonl", "order-1"],
         &["show", "nothing", "order-1"],
         &["list", "runs.jsonl", "--after", "no cursor"],
@@ -155,7 +146,7 @@ fn nothing_is_sent_into_an_export_and_what_is_not_there_is_told() {
 
 #[test]
 fn an_export_that_was_cut_short_is_told_whatever_is_asked() {
-    let world = exported();
+    let world = World::with_export();
     let text = fs::read_to_string(world.path("runs.jsonl")).unwrap();
     let lines: Vec<_> = text.lines().collect();
     fs::write(
@@ -168,6 +159,9 @@ fn an_export_that_was_cut_short_is_told_whatever_is_asked() {
         &["show", "cut.jsonl", "order-42"],
         &["history", "cut.jsonl", "order-42"],
         &["messages", "cut.jsonl", "order-42"],
+        &["waiting", "cut.jsonl"],
+        &["view", "cut.jsonl", "shop/cart-1"],
+        &["stream", "cut.jsonl", "shop/cart-1", "output", "--follow"],
     ] {
         let ran = world.perennial(arguments);
         assert_eq!(ran.code, 1, "{}", ran.all());

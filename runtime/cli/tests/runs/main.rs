@@ -1,4 +1,4 @@
-//! `perennial send`, `signal`, `update`, `list`, `show`, `history` and `messages`, as they are called from a shell.
+//! The commands that talk to runs, as they are called from a shell.
 #![allow(clippy::unwrap_used)]
 
 mod arguments;
@@ -8,8 +8,13 @@ mod export;
 mod process;
 #[cfg(unix)]
 mod program;
+mod publications;
+#[cfg(unix)]
+mod pushed;
+mod references;
 mod scene;
 mod stopped;
+mod stubs;
 #[cfg(unix)]
 mod update;
 mod world;

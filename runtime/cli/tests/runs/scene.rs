@@ -7,11 +7,11 @@ use perennial::history::{
     Told, Unit,
 };
 use perennial::value::Value;
-use perennial::{ActivityOptions, Class, RunKey, SendFailure, Timestamp};
+use perennial::{ActivityOptions, Class, FulfilFailure, Receipt, RunKey, SendFailure, Timestamp};
 use perennial_runtime::store::{
     Ack, AttemptOutcome, AttemptRecord, Awaited, BlockedChange, BlockedRecord, Changes, Commit,
     Create, Deliver, OfferChange, ProgramRecord, Status, Store, StoreError, Task, TaskChange,
-    TimerChange,
+    TimerChange, ViewChange, ViewRecord,
 };
 
 /// What nobody may get to see as it is.
@@ -331,10 +331,20 @@ pub(crate) fn play(store: &dyn Store) {
         site: None,
     };
     let sent = serde_json::json!({ "number": 9, "at": at(1), "duplicate": false });
-    let sent = serde_json::from_value(sent).unwrap();
+    let sent: Receipt = serde_json::from_value(sent).unwrap();
     let filled = |operation, result| Observation::SlotFilled { operation, result };
     let missing = SendFailure::RunNotFound {
         run: "cart-3".parse().unwrap(),
+    };
+    let fulfils = |operation, reference: &str| Decision::FulfilRequested {
+        operation,
+        reference: reference.parse().unwrap(),
+        stub: "weigh".into(),
+        value: json("7"),
+        site: None,
+    };
+    let not_there = FulfilFailure::RunNotFound {
+        reference: "cart-3~1".parse().unwrap(),
     };
     let units = Units::of("shop/cart-1", "cart", vec![sends(1, "cart-2")])
         .and(
@@ -359,8 +369,15 @@ pub(crate) fn play(store: &dyn Store) {
                     value: json("{\"page\":1}"),
                     site: None,
                 },
+                fulfils(5, "cart-2~1"),
             ],
-        );
+        )
+        .and(
+            3,
+            filled(5, SlotResult::Fulfilled(sent)),
+            vec![fulfils(6, "cart-3~1")],
+        )
+        .and(4, filled(6, SlotResult::NotFulfilled(not_there)), vec![]);
     commit(
         store,
         "shop/cart-1",
@@ -373,8 +390,16 @@ pub(crate) fn play(store: &dyn Store) {
                 name: "review".into(),
                 at: at(2),
             }],
-            stamp: at(2),
-            next_operation: Some(5),
+            views: vec![ViewChange::Put(ViewRecord {
+                name: "status".into(),
+                value: json(r#"{"stage":"asks"}"#),
+                data: "shop::Status".into(),
+                artifact: "monday".into(),
+                at: at(2),
+                event: 8,
+            })],
+            stamp: at(4),
+            next_operation: Some(7),
             ..Changes::default()
         },
     );
@@ -387,7 +412,7 @@ pub(crate) fn play(store: &dyn Store) {
                 "properties": {"cents": {"type": "integer"}, "from": {"type": "string"}, "it's": {"type": "boolean"}}
             }}},
             {"channel": "signal", "name": "hurry", "type": {"name": "()"}}
-        ]}]
+        ]}, {"name": "cart", "offers": [{"name": "review", "result": {"name": "bool"}}]}]
     }"#;
     let program = ProgramRecord {
         artifact: "monday".into(),

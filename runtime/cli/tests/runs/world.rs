@@ -3,9 +3,9 @@
 use std::fs;
 use std::io::Write as _;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
-use perennial_runtime::store::{Durability, SledStore, Store as _};
+use perennial_runtime::store::{Durability, MemoryStore, SledStore, Store as _, export};
 
 pub(crate) struct World {
     folder: tempfile::TempDir,
@@ -85,15 +85,20 @@ impl World {
         self.with_input(arguments, "")
     }
 
-    pub(crate) fn with_input(&self, arguments: &[&str], input: &str) -> Ran {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_perennial"))
+    /// Lets it run, with what it says to be read.
+    pub(crate) fn spawn(&self, arguments: &[&str]) -> Child {
+        Command::new(env!("CARGO_BIN_EXE_perennial"))
             .args(arguments)
             .current_dir(self.folder.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
-            .unwrap();
+            .unwrap()
+    }
+
+    pub(crate) fn with_input(&self, arguments: &[&str], input: &str) -> Ran {
+        let mut child = self.spawn(arguments);
         // It may have ended without a look at it.
         let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
         let output = child.wait_with_output().unwrap();
@@ -115,6 +120,16 @@ impl World {
         options
             .open(self.path(name))
             .unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// An export of the scene's runs, `runs.jsonl`, a day after it all began.
+    pub(crate) fn with_export() -> Self {
+        let world = Self::new();
+        let store = MemoryStore::new();
+        crate::scene::play(&store);
+        let at = crate::scene::at(86_400);
+        export::export_to(&store, world.path("runs.jsonl"), at).unwrap();
+        world
     }
 
     /// A closed store that has the scene's runs.

@@ -1,42 +1,22 @@
-//! The store of a story: the memory store, whose writes are done when the story says so, in the order in which they were
-//! handed over; and its faults, which the judge must find.
+//! The store of a world: another one, whose writes are done when the world says so, in the order in which they were
+//! handed over; and its faults, which must be found.
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use perennial::history::{Observation, Unit};
 use perennial::{Namespace, RunId, RunKey, Timestamp};
 
+use super::faults::{self, Fault, NOWHERE};
 use crate::Profile;
 use crate::store::{
     Ack, AttemptRecord, BlockedRecord, Commit, Committed, Create, Created, Deliver, Delivered,
-    DueTimer, FinishedRun, Head, KeyRecord, ListQuery, Loaded, MemoryStore, Migrate, Offer, Owner,
-    Page, ProgramRecord, Progress, Purge, Remains, Restore, Store, StoreError, StreamItem,
-    TimerChange, Waiting,
+    DueTimer, FinishedRun, Head, KeyRecord, ListQuery, Loaded, Migrate, Offer, Owner, Page,
+    ProgramRecord, Progress, Purge, Refusal, Remains, Restore, Store, StoreError, StreamItem,
+    Waiting,
 };
-
-/// Something that a store must not do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fault {
-    /// Each fifth message is acknowledged and not kept.
-    LosesAMessage,
-    /// Each fifth message is there twice.
-    DoublesAMessage,
-    /// Timers have another deadline than the history.
-    RingsEarly,
-    /// What was taken out of a queue is there again.
-    GivesBackWhatWasTaken,
-}
-
-impl Fault {
-    pub(super) const ALL: [Self; 4] = [
-        Self::LosesAMessage,
-        Self::DoublesAMessage,
-        Self::RingsEarly,
-        Self::GivesBackWhatWasTaken,
-    ];
-}
 
 /// What becomes of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,16 +30,26 @@ pub(super) enum Fate {
     Unheard,
 }
 
-type Write = Box<dyn FnOnce(&MemoryStore, Fate) + Send>;
+/// A write that was handed over.
+struct Write {
+    what: String,
+    go: Box<Go>,
+}
+
+type Go = dyn FnOnce(&dyn Store, Fate) + Send;
+
+/// What becomes of a write that the process waits for within the call.
+pub(super) type AtOnce = Arc<dyn Fn(&str) -> Fate + Send + Sync>;
 
 /// See the module.
 #[derive(Clone)]
 pub(super) struct FaultyStore {
-    inner: Arc<MemoryStore>,
+    inner: Arc<dyn Store>,
     writes: Arc<Mutex<VecDeque<Write>>>,
+    at_once: AtOnce,
     fault: Option<Fault>,
-    /// How many messages were delivered.
-    messages: Arc<Mutex<u64>>,
+    /// Of how many things it was asked whether they suffer from the fault.
+    asked: Arc<Mutex<u64>>,
 }
 
 impl fmt::Debug for FaultyStore {
@@ -70,13 +60,49 @@ impl fmt::Debug for FaultyStore {
     }
 }
 
+fn unknown() -> StoreError {
+    StoreError::Unknown {
+        reason: "the world has it so".into(),
+    }
+}
+
+/// Does a write, and waits until it is done.
+fn done<T: Send + 'static>(
+    inner: &dyn Store,
+    write: impl FnOnce(&dyn Store, Ack<T>),
+) -> Result<T, StoreError> {
+    let (answer, answered) = sync_channel(1);
+    write(inner, Box::new(move |result| drop(answer.send(result))));
+    answered.recv().unwrap_or_else(|_| Err(unknown()))
+}
+
+/// What becomes of a write, and of its answer.
+fn settle<T: Send + 'static>(
+    fate: Fate,
+    ack: Ack<T>,
+    inner: &dyn Store,
+    write: impl FnOnce(&dyn Store, Ack<T>),
+) {
+    match fate {
+        Fate::Done => ack(done(inner, write)),
+        Fate::Unheard => drop(done(inner, write)),
+        Fate::Unknown { done: is_done } => {
+            if is_done {
+                drop(done(inner, write));
+            }
+            ack(Err(unknown()));
+        }
+    }
+}
+
 impl FaultyStore {
-    pub(super) fn new(inner: Arc<MemoryStore>, fault: Option<Fault>) -> Self {
+    pub(super) fn new(inner: Arc<dyn Store>, fault: Option<Fault>, at_once: AtOnce) -> Self {
         Self {
             inner,
             writes: Arc::default(),
+            at_once,
             fault,
-            messages: Arc::default(),
+            asked: Arc::default(),
         }
     }
 
@@ -84,36 +110,42 @@ impl FaultyStore {
         self.writes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write<T: 'static>(
+    fn write<T: Send + 'static>(
         &self,
+        what: String,
         ack: Ack<T>,
-        write: impl FnOnce(&MemoryStore, Ack<T>) + Send + 'static,
+        write: impl FnOnce(&dyn Store, Ack<T>) + Send + 'static,
     ) {
-        self.writes().push_back(Box::new(move |inner, fate| {
-            let unknown = || StoreError::Unknown {
-                reason: "the story has it so".into(),
-            };
-            match fate {
-                Fate::Done => write(inner, ack),
-                Fate::Unheard => write(inner, Box::new(drop)),
-                Fate::Unknown { done } => {
-                    if done {
-                        write(inner, Box::new(drop));
-                    }
-                    ack(Err(unknown()));
-                }
-            }
-        }));
+        let go = Box::new(move |inner: &dyn Store, fate| settle(fate, ack, inner, write));
+        self.writes().push_back(Write { what, go });
     }
 
-    /// Does the next write. Says whether there was one.
-    pub(super) fn go_on(&self, fate: Fate) -> bool {
-        let next = self.writes().pop_front();
-        let is_there = next.is_some();
-        if let Some(write) = next {
-            write(&self.inner, fate);
+    /// Does a write within the call.
+    fn now<T>(
+        &self,
+        what: &str,
+        write: impl FnOnce(&dyn Store) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        match (self.at_once)(what) {
+            Fate::Done => write(&*self.inner),
+            Fate::Unknown { done: false } => Err(unknown()),
+            Fate::Unknown { done: true } | Fate::Unheard => {
+                drop(write(&*self.inner));
+                Err(unknown())
+            }
         }
-        is_there
+    }
+
+    /// Does the next write. Says which it was, if there was one.
+    pub(super) fn go_on(&self, fate: Fate) -> Option<String> {
+        let Write { what, go } = self.writes().pop_front()?;
+        go(&*self.inner, fate);
+        Some(what)
+    }
+
+    /// How many writes were handed over and not done.
+    pub(super) fn handed_over(&self) -> usize {
+        self.writes().len()
     }
 
     /// Nobody will ask for what was handed over any more.
@@ -122,26 +154,25 @@ impl FaultyStore {
     }
 
     /// Whether this one is to suffer from the fault.
-    fn is_fifth(&self, fault: Fault) -> bool {
-        if self.fault != Some(fault) {
-            return false;
-        }
-        let mut messages = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
-        *messages += 1;
-        messages.is_multiple_of(5)
+    fn is_third(&self, fault: Fault) -> bool {
+        self.fault == Some(fault) && self.unlucky()
     }
 
-    fn spoil(&self, commit: &mut Commit) {
-        match self.fault {
-            Some(Fault::RingsEarly) => {
-                for timer in &mut commit.changes.timers {
-                    let (TimerChange::Put { deadline, .. } | TimerChange::Remove { deadline, .. }) =
-                        timer;
-                    *deadline = *deadline - perennial::millis(5);
-                }
-            }
-            Some(Fault::GivesBackWhatWasTaken) => commit.changes.taken.truncate(1),
-            _ => {}
+    fn unlucky(&self) -> bool {
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        *asked += 1;
+        asked.is_multiple_of(3)
+    }
+
+    /// What is answered to a delivery that is not done.
+    fn pretended(&self, deliver: &Deliver) -> Delivered {
+        let head = self.inner.head(&deliver.run).ok().flatten();
+        let wakes = |head: &Head| head.inbox.awaited.wakes(&deliver.observation);
+        Delivered {
+            arrival: head.as_ref().map_or(NOWHERE, |head| head.arrivals + 1),
+            at: deliver.at,
+            duplicate: false,
+            wakes: head.as_ref().is_some_and(wakes),
         }
     }
 }
@@ -152,30 +183,65 @@ impl Store for FaultyStore {
     }
 
     fn enroll(&self) -> Result<Owner, StoreError> {
-        self.inner.enroll()
+        self.now("the process is enrolled", |inner| inner.enroll())
     }
 
     fn create(&self, create: Create, ack: Ack<Created>) {
-        self.write(ack, |inner, ack| inner.create(create, ack));
+        let what = format!("create of {}", create.run);
+        self.write(what, ack, |inner, ack| inner.create(create, ack));
     }
 
     fn commit(&self, mut commit: Commit, ack: Ack<Committed>) {
-        self.spoil(&mut commit);
-        self.write(ack, |inner, ack| inner.commit(commit, ack));
+        if let Some(fault) = self.fault {
+            faults::spoil(fault, &mut commit, || self.unlucky());
+        }
+        let what = format!("commit of {}", commit.run);
+        if self.fault == Some(Fault::KeepsHalf) {
+            let go = Box::new(move |inner: &dyn Store, fate| {
+                if fate != Fate::Unheard {
+                    return settle(fate, ack, inner, |inner, ack| inner.commit(commit, ack));
+                }
+                for deliver in faults::sent(&commit) {
+                    drop(done(inner, |inner, ack| inner.deliver(deliver, ack)));
+                }
+            });
+            return self.writes().push_back(Write { what, go });
+        }
+        let mut doubled = faults::sent(&commit);
+        doubled.retain(|_| self.is_third(Fault::DoublesWhatARunSends));
+        self.write(what, ack, move |inner, ack| {
+            for deliver in doubled {
+                inner.deliver(deliver, Box::new(drop));
+            }
+            inner.commit(commit, ack);
+        });
     }
 
-    fn deliver(&self, deliver: Deliver, ack: Ack<Delivered>) {
+    fn deliver(&self, mut deliver: Deliver, ack: Ack<Delivered>) {
         let is_message = matches!(deliver.observation, Observation::MessageArrived(_));
-        let loses = is_message && self.is_fifth(Fault::LosesAMessage);
-        let doubles = is_message && self.is_fifth(Fault::DoublesAMessage);
-        self.write(ack, move |inner, ack| {
+        let is_value = faults::is_value(&deliver);
+        let loses = (is_message && self.is_third(Fault::LosesAMessage))
+            || (is_value && self.is_third(Fault::LosesAValue));
+        let doubles = is_message && self.is_third(Fault::DoublesAMessage);
+        let takes_all = self.fault == Some(Fault::AcknowledgesASecondValue);
+        if self.fault == Some(Fault::ForgetsKeys) {
+            deliver.key = None;
+        }
+        let what = format!("delivery to {}", deliver.run);
+        if self.fault == Some(Fault::AnswersEarly) {
+            ack(Ok(self.pretended(&deliver)));
+            let nobody: Ack<Delivered> = Box::new(drop);
+            return self.write(what, nobody, |inner, ack| inner.deliver(deliver, ack));
+        }
+        let pretended = Delivered {
+            arrival: NOWHERE,
+            at: deliver.at,
+            duplicate: false,
+            wakes: false,
+        };
+        self.write(what, ack, move |inner, ack| {
             if loses {
-                return ack(Ok(Delivered {
-                    arrival: 1_000,
-                    at: deliver.at,
-                    duplicate: false,
-                    wakes: false,
-                }));
+                return ack(Ok(pretended));
             }
             if doubles {
                 let key = None;
@@ -187,29 +253,42 @@ impl Store for FaultyStore {
                     Box::new(drop),
                 );
             }
-            inner.deliver(deliver, ack);
+            if !takes_all {
+                return inner.deliver(deliver, ack);
+            }
+            let taken = move |result| match result {
+                Err(StoreError::Refused(Refusal::OfferTaken(_))) => ack(Ok(pretended)),
+                result => ack(result),
+            };
+            inner.deliver(deliver, Box::new(taken));
         });
     }
 
     fn claim(&self, run: RunKey, owner: Owner, ack: Ack<Head>) {
-        self.write(ack, move |inner, ack| inner.claim(run, owner, ack));
+        let what = format!("claim of {run}");
+        self.write(what, ack, move |inner, ack| inner.claim(run, owner, ack));
     }
 
     fn migrate(&self, migrate: Migrate, ack: Ack<Created>) {
-        self.write(ack, |inner, ack| inner.migrate(migrate, ack));
+        let what = "a migration".to_owned();
+        self.write(what, ack, |inner, ack| inner.migrate(migrate, ack));
     }
 
     fn purge(&self, purge: Purge, ack: Ack<Progress>) {
-        self.write(ack, |inner, ack| inner.purge(purge, ack));
+        let what = "a purge".to_owned();
+        self.write(what, ack, |inner, ack| inner.purge(purge, ack));
     }
 
     fn restore(&self, restore: Restore, ack: Ack<Progress>) {
-        self.write(ack, |inner, ack| inner.restore(restore, ack));
+        let what = "a restore".to_owned();
+        self.write(what, ack, |inner, ack| inner.restore(restore, ack));
     }
 
     /// A program waits for it when it starts.
     fn record_program(&self, program: ProgramRecord, ack: Ack<()>) {
-        self.inner.record_program(program, ack);
+        ack(self.now("the program is noted", |inner| {
+            done(inner, |inner, ack| inner.record_program(program, ack))
+        }));
     }
 
     fn programs(&self) -> Result<Vec<ProgramRecord>, StoreError> {
@@ -256,6 +335,11 @@ impl Store for FaultyStore {
         after: u64,
         limit: usize,
     ) -> Result<Vec<StreamItem>, StoreError> {
+        let after = match self.fault {
+            Some(Fault::SkipsAnItem) if after > 0 => after + 1,
+            Some(Fault::RepeatsAnItem) => after.saturating_sub(1),
+            _ => after,
+        };
         self.inner.stream(run, name, after, limit)
     }
 

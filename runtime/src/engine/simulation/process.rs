@@ -5,11 +5,10 @@ use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
-use perennial::{RunKey, Timestamp, WorkflowDefinition};
+use perennial::{RunKey, Timestamp};
 
 use super::faulty::{Fate, FaultyStore};
-use super::plan::follow;
-use super::world::Time;
+use super::time::Time;
 use crate::artifact::Artifact;
 use crate::builder::KEEP_IDS;
 use crate::engine::shard::Shard;
@@ -39,25 +38,25 @@ pub(super) struct Process {
 }
 
 impl Process {
+    /// `warm`: whether runs stay in memory while nothing happens to them.
     pub(super) fn open(
         store: FaultyStore,
+        registry: Registry,
         time: Time,
         warm: bool,
         tokio: &tokio::runtime::Handle,
     ) -> Result<Self, String> {
-        let mut registry = Registry::default();
-        registry.add_workflow(WorkflowDefinition::of::<follow>());
         let parts = Parts {
             store: Arc::new(store.clone()),
             artifact: Artifact {
-                name: Some("story".into()),
-                build: Some("story".into()),
+                name: Some("simulated".into()),
+                build: Some("simulated".into()),
             },
             registry,
             clock: Arc::new(time.clone()),
             settings: Settings {
                 shards: 1,
-                activities: 1,
+                activities: 2,
                 warm_memory: if warm { 1 << 20 } else { 0 },
                 slow_poll: Duration::from_secs(60),
                 retention: None,
@@ -148,7 +147,7 @@ impl Process {
     }
 
     pub(super) fn write(&self, fate: Fate) -> bool {
-        self.store.go_on(fate)
+        self.store.go_on(fate).is_some()
     }
 
     /// Whether nothing goes on in it any more.

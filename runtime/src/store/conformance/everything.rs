@@ -4,7 +4,7 @@ use perennial::RunKey;
 use perennial::history::{Channel, Unit};
 
 use super::scene::{Scene, at, completed, key, key_in, no_changes, ok, put, value};
-use super::{inbox, keys, offers, slots, streams, update_keys, views};
+use super::{fulfilments, inbox, keys, offers, slots, streams, update_keys, views};
 use crate::store::{
     AttemptOutcome, AttemptRecord, Awaited, BlockedChange, BlockedRecord, Changes, DueTimer,
     FinishedRun, Keep, KeyRecord, ListQuery, Loaded, Offer, OfferChange, Page, ProgramRecord,
@@ -146,6 +146,14 @@ fn offer(scene: &Scene) {
     run.end();
     run.begin_anew();
     offers::offer(&mut run, &(3..=700).collect::<Vec<_>>());
+    // One that it fulfils itself, and one of nobody: two results wait for it.
+    run.commit(Changes {
+        slots: vec![
+            fulfilments::gives(701, &run.key, 6, "yes"),
+            fulfilments::gives(702, &key("nobody"), 1, "yes"),
+        ],
+        ..no_changes()
+    });
     ok(scene.send(offers::answer(&run.key, 4, "yes", at(8))));
     run.commit(Changes {
         units: vec![run.next_unit(0)],

@@ -21,6 +21,7 @@ pub mod create;
 pub mod durable;
 mod everything;
 pub mod export;
+pub mod fulfilments;
 pub mod guards;
 pub mod history;
 pub mod inbox;
@@ -133,6 +134,13 @@ macro_rules! store_conformance {
                 a_run_that_ends_has_sent_and_is_told_nothing, a_run_may_begin_with_a_send,
                 a_send_wakes_those_who_wait_for_it, a_send_takes_a_place_among_the_keys,
                 what_was_sent_is_there_after_reopening, large_and_many_sends_are_one_write;
+            fulfilments: what_is_given_and_what_that_came_to_are_one_write,
+                b03_b04_m48_the_same_value_is_given_once,
+                b11_b12_m52_what_cannot_be_given_is_no_failure_of_the_commit,
+                a_run_may_fulfil_what_it_offers_itself, an_offer_that_the_same_write_closes_takes_nothing,
+                what_one_commit_gives_stands_each_for_itself, a_run_may_begin_and_end_with_what_it_gives,
+                a_refused_commit_gives_nothing, what_was_given_is_there_after_reopening,
+                large_and_many_values_are_one_write;
             offers: b02_a_value_is_a_row_of_the_queue, b03_the_same_value_again_is_one_delivery,
                 b04_another_value_is_refused, b05_of_senders_at_once_one_wins,
                 b06_an_offer_is_made_by_the_commit_that_takes_another,

@@ -69,7 +69,7 @@ fn take(run: &mut Run<'_>, operation: u64, arrival: u64) {
     });
 }
 
-fn says(text: &str) -> Value {
+pub(super) fn says(text: &str) -> Value {
     match Value::encode(&text) {
         Ok(value) => value,
         Err(error) => panic!("{error}"),

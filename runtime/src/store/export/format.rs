@@ -281,18 +281,18 @@ struct HeadFields {
 }
 
 /// A digest as 64 hexadecimal digits.
-pub(super) mod hex {
+pub(crate) mod hex {
     use perennial::value::Digest;
     use serde::{Deserialize, Deserializer, Serializer};
 
-    pub(in super::super) fn serialize<S: Serializer>(
+    pub(crate) fn serialize<S: Serializer>(
         digest: &Digest,
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
         serializer.collect_str(digest)
     }
 
-    pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Digest, D::Error> {
         let text = String::deserialize(deserializer)?;

@@ -12,7 +12,7 @@ use crate::store::blocked::{BlockedChange, BlockedRecord};
 use crate::store::contract::{Changes, Created, Deliver, Head, Loaded, Queued};
 use crate::store::inbox::{self, Delivered, Delivery, KeyKind, KeyRecord};
 use crate::store::migrate::{self, Migrate, Migration};
-use crate::store::offers::{self, Fulfilment, Look, Offer};
+use crate::store::offers::{self, Fulfilment, Look, Offer, OfferChange};
 use crate::store::program::{self, ProgramRecord};
 use crate::store::purge::{self, FinishedRun, Keep, Progress, Purge, Remains};
 use crate::store::restore::{self, Restoring};
@@ -162,11 +162,6 @@ impl Run {
             .filter(|offer| offer.is_kept(&self.head))
     }
 
-    fn put_offers(&mut self, offers: impl IntoIterator<Item = Offer>) {
-        self.offers
-            .extend(offers.into_iter().map(|offer| (offer.operation, offer)));
-    }
-
     /// Takes at most so many things away, and says whether there are more.
     fn take(&mut self, limit: usize) -> Progress {
         let mut left = limit.max(1);
@@ -255,10 +250,9 @@ impl Kept {
 
     /// Applies what was resolved; nothing can go wrong any more. Gives the head that it leaves.
     pub(super) fn apply(&mut self, key: &RunKey, resolved: Resolved, changes: Changes) -> Head {
-        let Resolved { mut head, rows, .. } = resolved;
-        let there = self.runs.get(key);
-        let before = there.map(|run| &run.head);
-        let offers = offers::change(before, &mut head, &changes.offers, &Offers(there));
+        let Resolved {
+            head, rows, offers, ..
+        } = resolved;
         self.place(key, Some(&head));
         let run = self
             .runs
@@ -326,9 +320,22 @@ impl Kept {
             }
             None => {}
         }
-        // In memory nothing is unreadable.
-        run.put_offers(offers.unwrap_or_default());
+        run.offers.extend(offers);
         run.head.clone()
+    }
+}
+
+impl Kept {
+    /// Notes what a write makes of the offers of a run.
+    pub(super) fn change_offers(
+        &self,
+        run: &RunKey,
+        resolved: &mut Resolved,
+        changes: &[OfferChange],
+    ) -> Result<(), StoreError> {
+        let there = self.runs.get(run);
+        let before = there.map(|run| &run.head);
+        offers::change(before, resolved, changes, &Offers(there))
     }
 }
 
@@ -353,6 +360,11 @@ impl Stored for Kept {
         let records = self.runs.get(run).into_iter();
         let records = records.flat_map(|run| run.keys_after(0));
         Ok(records.take(limit).cloned().collect())
+    }
+
+    fn offer(&self, run: &RunKey, operation: u64) -> Result<Option<Offer>, StoreError> {
+        let run = self.runs.get(run);
+        Ok(run.and_then(|run| run.offer(operation)).cloned())
     }
 }
 
@@ -435,7 +447,6 @@ impl Kept {
             Fulfilment::New {
                 resolved,
                 delivered,
-                offer,
             } => {
                 check_records(&resolved, &Changes::default())?;
                 let changes = Changes {
@@ -443,9 +454,6 @@ impl Kept {
                     ..Changes::default()
                 };
                 self.apply(&deliver.run, *resolved, changes);
-                if let Some(run) = self.runs.get_mut(&deliver.run) {
-                    run.put_offers([offer]);
-                }
                 Ok(delivered)
             }
         }
@@ -454,7 +462,7 @@ impl Kept {
     pub(super) fn migrate(&mut self, migrate: Migrate) -> Result<Created, StoreError> {
         let (old, new) = (&migrate.end.run, migrate.new_run());
         let resolved = migrate::migrate(self.head(old), self.head(&new), &migrate)?;
-        let (end, begin) = match resolved {
+        let (mut end, mut begin) = match resolved {
             Migration::Done(head) => return Ok(Created::Exists(*head)),
             Migration::New { end, begin } => (end, begin),
         };
@@ -463,6 +471,8 @@ impl Kept {
         if self.restoring.contains_key(&new) {
             return Err(StoreError::Refused(Refusal::Restoring { run: new }));
         }
+        self.change_offers(old, &mut end, &migrate.end.changes.offers)?;
+        self.change_offers(&new, &mut begin, &migrate.begin.offers)?;
         self.apply(old, *end, migrate.end.changes);
         let head = self.apply(&new, *begin, migrate.begin);
         Ok(Created::New(head, Committed::default()))

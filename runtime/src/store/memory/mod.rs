@@ -149,6 +149,7 @@ impl Store for MemoryStore {
                 Creation::New(resolved) => resolved,
                 Creation::Exists(head) => return Ok(Created::Exists(head)),
             };
+            kept.change_offers(&create.run, &mut resolved, &create.changes.offers)?;
             let filled = slots::fill(&create.run, &mut resolved, &create.changes, kept)?;
             check_records(&resolved, &create.changes)?;
             check_filled(&filled)?;
@@ -183,6 +184,7 @@ impl Store for MemoryStore {
     fn commit(&self, commit: Commit, ack: Ack<Committed>) {
         self.write(ack, |kept| {
             let mut resolved = rules::commit(kept.head(&commit.run), &commit)?;
+            kept.change_offers(&commit.run, &mut resolved, &commit.changes.offers)?;
             let filled = slots::fill(&commit.run, &mut resolved, &commit.changes, kept)?;
             check_records(&resolved, &commit.changes)?;
             check_filled(&filled)?;

@@ -1,7 +1,7 @@
 //! A run is ended and another one made, by one write: what both come to is in one frame of the journal.
 
 use super::effects::Effects;
-use super::resolve::change;
+use super::resolve::{change, change_offers};
 use super::writer::{Drain, Resolution, Writer};
 use crate::store::contract::Created;
 use crate::store::migrate::{self, Migrate, Migration};
@@ -22,7 +22,7 @@ impl Writer {
             there.as_ref().map(|record| &record.head),
             migrate,
         )?;
-        let (end, begin) = match resolved {
+        let (mut end, mut begin) = match resolved {
             Migration::Done(head) => return Ok(Resolution::nothing(Created::Exists(*head))),
             Migration::New { end, begin } => (*end, *begin),
         };
@@ -33,6 +33,9 @@ impl Writer {
             let mut effects = Effects::new(view, &drain.changed, drain.commit, drain.next_chunk);
             self.change_runs(&mut effects, 1);
             let changes = &migrate.end.changes;
+            let head = before.as_ref().map(|record| &record.head);
+            change_offers(&effects, old, head, &mut end, changes)?;
+            change_offers(&effects, &new, None, &mut begin, &migrate.begin)?;
             let (ended, attempts) = change(&mut effects, drain, old, before, end, changes)?;
             let (begun, more) = change(&mut effects, drain, &new, None, begin, &migrate.begin)?;
             Ok((effects.finish(), ended, begun, attempts + more))

@@ -18,7 +18,7 @@ use super::{offers, sends, streams, value, views};
 use crate::store::blocked::BlockedChange;
 use crate::store::contract::{Changes, Commit, Create, Created, Deliver, Head, Owner};
 use crate::store::inbox::{self, Delivered, Delivery, KeyKind, KeyRecord, told};
-use crate::store::offers::{Fulfilment, change as change_offers, fulfil, fulfilled};
+use crate::store::offers::{self as rules_of_offers, Fulfilment, Offer, fulfil, fulfilled};
 use crate::store::purge::remains;
 use crate::store::rules::{self, Creation, Resolved};
 use crate::store::slots::{self, Committed, Keys, Stored};
@@ -140,16 +140,13 @@ impl Writer {
             let mut effects = Effects::new(view, &drain.changed, drain.commit, drain.next_chunk);
             let head = before.as_ref().map(|record| &record.head);
             let offer = offers::known(&effects, run, operation)?;
-            let (resolved, delivered, offer) =
-                match fulfil(head, offer, operation, digest, deliver)? {
-                    Fulfilment::Known(delivered) => return Ok(Resolution::nothing(delivered)),
-                    Fulfilment::New {
-                        resolved,
-                        delivered,
-                        offer,
-                    } => (resolved, delivered, offer),
-                };
-            offers::put(&mut effects, run, &offer);
+            let (resolved, delivered) = match fulfil(head, offer, operation, digest, deliver)? {
+                Fulfilment::Known(delivered) => return Ok(Resolution::nothing(delivered)),
+                Fulfilment::New {
+                    resolved,
+                    delivered,
+                } => (resolved, delivered),
+            };
             let changes = Changes {
                 tasks: deliver.tasks.clone(),
                 ..Changes::default()
@@ -172,11 +169,7 @@ impl Writer {
     ) -> Result<Resolution<Head>, StoreError> {
         let before = self.record(drain, run)?;
         let head = rules::claim(run, before.as_ref().map(|record| &record.head), owner)?;
-        let resolved = Resolved {
-            head,
-            rows: Vec::new(),
-            keys: Vec::new(),
-        };
+        let resolved = Resolved::of(head);
         let staged = self.stage(drain, run, before, resolved, &Changes::default())?;
         Ok(staged.map(|(head, _)| head))
     }
@@ -221,6 +214,8 @@ impl Writer {
         }
         self.shared.overlay.read(|view| {
             let mut effects = Effects::new(view, &drain.changed, drain.commit, drain.next_chunk);
+            let head = before.as_ref().map(|record| &record.head);
+            change_offers(&effects, run, head, &mut resolved, changes)?;
             let stored = Targets {
                 effects: &effects,
                 others: &others,
@@ -302,6 +297,22 @@ impl Stored for Targets<'_> {
             Ok(Vec::new())
         }
     }
+
+    fn offer(&self, run: &RunKey, operation: u64) -> Result<Option<Offer>, StoreError> {
+        offers::known(self.effects, run, operation)
+    }
+}
+
+/// What a write makes of the offers of a run, whose head was `before`.
+pub(super) fn change_offers(
+    effects: &Effects<'_>,
+    run: &RunKey,
+    before: Option<&Head>,
+    resolved: &mut Resolved,
+    changes: &Changes,
+) -> Result<(), StoreError> {
+    let known = offers::Known { effects, run };
+    rules_of_offers::change(before, resolved, &changes.offers, &known)
 }
 
 /// The effects on the keys that a run knows.
@@ -326,14 +337,14 @@ pub(super) fn change(
 ) -> Result<(RunRecord, u32), StoreError> {
     let work_before = before.as_ref().and_then(RunRecord::work);
     let head_before = before.as_ref().map(|record| record.head.clone());
-    let Resolved { mut head, rows, .. } = resolved;
+    let Resolved {
+        head,
+        rows,
+        offers: changed,
+        ..
+    } = resolved;
     let generation = head.generation;
-    let known = offers::Known {
-        effects: &*effects,
-        run,
-    };
-    let changed = change_offers(head_before.as_ref(), &mut head, &changes.offers, &known)?;
-    for offer in &changed {
+    for offer in changed.values() {
         offers::put(effects, run, offer);
     }
     let mut record = match before {

@@ -8,6 +8,7 @@ mod listening;
 mod markers;
 mod modules;
 mod moved;
+mod sets;
 mod stubs;
 mod updates;
 

@@ -1,61 +1,29 @@
 //! The world of a story: its clocks, its store, at most one process at a time, and its senders.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use perennial::history::{Channel, Unit};
 use perennial::value::Value;
-use perennial::{Namespace, RunId, RunKey, Timestamp, WorkflowDefinition};
+use perennial::{Namespace, RunId, RunKey, WorkflowDefinition};
 use tokio::sync::oneshot;
 
-use super::faulty::{Fate, Fault, FaultyStore};
+use super::super::faults::Fault;
+use super::super::faulty::{Fate, FaultyStore};
+use super::super::process::Process;
+use super::super::time::Time;
+use super::super::watch::{Watch, text};
+use super::fulfils::Fulfil;
 use super::judge;
 use super::plan::follow;
-use super::process::Process;
 use super::senders::Send;
 use super::story::{Event, RUNS, Story};
-use crate::clock::Clock;
+use crate::clock::Clock as _;
 use crate::engine::{Message, Reuse, SendRequest, StartRequest};
-use crate::store::{MemoryStore, Store as _};
+use crate::registry::Registry;
+use crate::store::{MemoryStore, Offer, Store as _};
 
-/// The wall clock begins here, in milliseconds.
-const BEGIN: u64 = 1_800_000_000_000;
 /// How often a story may need something more to come to its end.
 const PATIENCE: usize = 300;
-
-/// Two clocks: one that can be set, and one that only goes on.
-#[derive(Clone, Debug)]
-pub(super) struct Time(Arc<(AtomicU64, AtomicU64)>);
-
-impl Time {
-    fn new() -> Self {
-        Self(Arc::new((AtomicU64::new(BEGIN), AtomicU64::new(0))))
-    }
-
-    pub(super) fn wall(&self) -> u64 {
-        self.0.0.load(Ordering::Relaxed)
-    }
-
-    pub(super) fn passed(&self) -> u64 {
-        self.0.1.load(Ordering::Relaxed)
-    }
-
-    fn pass(&self, milliseconds: u64) {
-        self.0.0.fetch_add(milliseconds, Ordering::Relaxed);
-        self.0.1.fetch_add(milliseconds, Ordering::Relaxed);
-    }
-
-    fn jump(&self, milliseconds: i64) {
-        let wall = self.wall().saturating_add_signed(milliseconds);
-        self.0.0.store(wall, Ordering::Relaxed);
-    }
-}
-
-impl Clock for Time {
-    fn now(&self) -> Timestamp {
-        Timestamp::from_millis(self.wall())
-    }
-}
 
 pub(super) struct World<'a> {
     story: &'a Story,
@@ -64,7 +32,10 @@ pub(super) struct World<'a> {
     time: Time,
     tokio: tokio::runtime::Runtime,
     process: Option<Process>,
+    registry: Registry,
     pub(super) sends: Vec<Send>,
+    pub(super) fulfils: Vec<Fulfil>,
+    pub(super) watch: Watch,
     /// What was durable at the end of each process: of each run.
     pub(super) before: Vec<(usize, Vec<Unit>)>,
     /// What the next message says.
@@ -75,14 +46,19 @@ impl<'a> World<'a> {
     pub(super) fn new(story: &'a Story, fault: Option<Fault>) -> Result<Self, String> {
         let tokio = tokio::runtime::Builder::new_current_thread().build();
         let store = Arc::new(MemoryStore::new());
+        let mut registry = Registry::default();
+        registry.add_workflow(WorkflowDefinition::of::<follow>());
         Ok(Self {
             story,
-            faulty: FaultyStore::new(Arc::clone(&store), fault),
+            faulty: FaultyStore::new(store.clone(), fault, Arc::new(|_| Fate::Done)),
             store,
+            registry,
             time: Time::new(),
             tokio: tokio.map_err(|error| error.to_string())?,
             process: None,
             sends: Vec::new(),
+            fulfils: Vec::new(),
+            watch: Watch::default(),
             before: Vec::new(),
             next: 0,
         })
@@ -118,6 +94,20 @@ impl<'a> World<'a> {
                     self.send_again(at)?;
                 }
             }
+            Event::Fulfil { run, offer } => {
+                if let Some(offer) = self.open_offers(run)?.into_iter().nth(offer) {
+                    self.fulfil(run, offer)?;
+                }
+            }
+            Event::FulfilAgain { fulfil } => self.give(fulfil)?,
+            Event::FulfilOtherwise { fulfil } => {
+                if let Some(fulfil) = self.fulfils.get(fulfil) {
+                    self.next += 1;
+                    let other = fulfil.otherwise(self.next);
+                    self.fulfils.push(other);
+                    self.give(self.fulfils.len() - 1)?;
+                }
+            }
             Event::Signal { run } => self.signal(run)?,
             Event::Read { messages } => {
                 if let Some(process) = &mut self.process {
@@ -125,8 +115,10 @@ impl<'a> World<'a> {
                 }
             }
             Event::Write { writes } => {
-                if let Some(process) = &self.process {
-                    (0..writes).all(|_| process.write(Fate::Done));
+                for _ in 0..writes {
+                    if !self.write(Fate::Done)? {
+                        break;
+                    }
                 }
             }
             Event::Pass { milliseconds } => {
@@ -137,11 +129,7 @@ impl<'a> World<'a> {
             }
             Event::Jump { milliseconds } => self.time.jump(milliseconds),
             Event::Crash { done } => self.crash(done)?,
-            Event::Unknown { done } => {
-                if let Some(process) = &self.process {
-                    process.write(Fate::Unknown { done });
-                }
-            }
+            Event::Unknown { done } => drop(self.write(Fate::Unknown { done })?),
             Event::Open => self.open()?,
         }
         Ok(())
@@ -150,18 +138,36 @@ impl<'a> World<'a> {
     fn open(&mut self) -> Result<(), String> {
         if self.process.is_none() {
             let (store, time) = (self.faulty.clone(), self.time.clone());
-            let process = Process::open(store, time, self.story.warm, self.tokio.handle())?;
+            let (registry, warm) = (self.registry.clone(), self.story.warm);
+            let process = Process::open(store, registry, time, warm, self.tokio.handle())?;
             self.process = Some(process);
         }
         Ok(())
     }
 
-    fn crash(&mut self, done: usize) -> Result<(), String> {
-        let Some(process) = self.process.take() else {
-            return Ok(());
+    /// The store does the next write, and whoever looks on sees what came of it. Says whether there was one.
+    fn write(&mut self, fate: Fate) -> Result<bool, String> {
+        let Some(process) = &self.process else {
+            return Ok(false);
         };
-        (0..done).all(|_| process.write(Fate::Unheard));
-        drop(process);
+        let is_done = process.write(fate);
+        if is_done {
+            for run in 0..RUNS {
+                self.watch.look(&self.faulty, &Self::key(run)?)?;
+            }
+        }
+        Ok(is_done)
+    }
+
+    fn crash(&mut self, done: usize) -> Result<(), String> {
+        for _ in 0..done {
+            if !self.write(Fate::Unheard)? {
+                break;
+            }
+        }
+        if self.process.take().is_none() {
+            return Ok(());
+        }
         self.faulty.forget();
         for run in 0..RUNS {
             let units = judge::history(&*self.store, &Self::key(run)?)?;
@@ -174,7 +180,8 @@ impl<'a> World<'a> {
         let Some(process) = &self.process else {
             return Ok(());
         };
-        let input = Value::encode(&self.story.plans[run]).map_err(|error| error.to_string())?;
+        let input = Value::encode(&(run, &self.story.plans[run]));
+        let input = input.map_err(|error| error.to_string())?;
         let (reply, _) = oneshot::channel();
         let run = Self::key(run)?;
         let request = StartRequest {
@@ -226,8 +233,32 @@ impl<'a> World<'a> {
         Ok(())
     }
 
+    /// The offers of a run that are open now.
+    fn open_offers(&self, run: usize) -> Result<Vec<Offer>, String> {
+        let offers = self.faulty.offers(&Self::key(run)?, 0, usize::MAX);
+        let mut offers = offers.map_err(text)?;
+        offers.retain(Offer::is_open);
+        Ok(offers)
+    }
+
+    /// Somebody completes an offer with a value of theirs.
+    fn fulfil(&mut self, run: usize, offer: Offer) -> Result<(), String> {
+        self.next += 1;
+        let fulfil = Fulfil::new(run, offer.operation, offer.name, self.next);
+        self.fulfils.push(fulfil);
+        self.give(self.fulfils.len() - 1)
+    }
+
+    fn give(&mut self, at: usize) -> Result<(), String> {
+        match (&self.process, self.fulfils.get_mut(at)) {
+            (Some(process), Some(fulfil)) => fulfil.give(process, Self::key(fulfil.run)?),
+            _ => Ok(()),
+        }
+    }
+
     fn hear(&mut self) -> Result<(), String> {
-        self.sends.iter_mut().try_for_each(Send::hear)
+        self.sends.iter_mut().try_for_each(Send::hear)?;
+        self.fulfils.iter_mut().try_for_each(Fulfil::hear)
     }
 
     /// All that is under way goes on until nothing is, and what runs still wait for they get.
@@ -245,7 +276,12 @@ impl<'a> World<'a> {
                     self.send_again(at)?;
                 }
             }
-            self.rest();
+            for at in 0..self.fulfils.len() {
+                if self.fulfils[at].is_unanswered() {
+                    self.give(at)?;
+                }
+            }
+            self.rest()?;
             self.hear()?;
             let unfinished = self.unfinished()?;
             if unfinished.is_empty() {
@@ -260,6 +296,9 @@ impl<'a> World<'a> {
                 None => {
                     for run in unfinished {
                         (0..2).try_for_each(|name| self.send(run, name, true))?;
+                        for offer in self.open_offers(run)? {
+                            self.fulfil(run, offer)?;
+                        }
                     }
                 }
             }
@@ -267,14 +306,11 @@ impl<'a> World<'a> {
         Err("the story does not come to an end".into())
     }
 
-    fn rest(&mut self) {
-        let Some(process) = &mut self.process else {
-            return;
-        };
+    fn rest(&mut self) -> Result<(), String> {
         loop {
-            let read = process.read();
-            if !process.write(Fate::Done) && !read {
-                return;
+            let read = self.process.as_mut().is_some_and(Process::read);
+            if !self.write(Fate::Done)? && !read {
+                return Ok(());
             }
         }
     }

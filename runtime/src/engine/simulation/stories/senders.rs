@@ -6,8 +6,8 @@ use perennial::{RunKey, Timestamp};
 use tokio::sync::oneshot;
 use tokio::sync::oneshot::error::TryRecvError;
 
+use super::super::process::Process;
 use super::plan::NAMES;
-use super::process::Process;
 use crate::client::SendError;
 use crate::engine::{Message, SendRequest};
 use crate::store::{Delivered, SendKey, send_digest};

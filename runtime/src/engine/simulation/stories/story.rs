@@ -18,6 +18,12 @@ pub(super) enum Event {
     Send { run: usize, name: u8, key: bool },
     /// The same send is made again, the so-manieth of those with a key.
     Again { send: usize },
+    /// Somebody completes one of the operations that a run offers at the moment.
+    Fulfil { run: usize, offer: usize },
+    /// The same value is given again, that of the so-manieth who did.
+    FulfilAgain { fulfil: usize },
+    /// Another value is given for the same.
+    FulfilOtherwise { fulfil: usize },
     /// A signal, which nobody waits for.
     Signal { run: usize },
     /// The shard reads so many of its messages.
@@ -72,6 +78,9 @@ pub(super) fn any() -> impl Strategy<Value = Story> {
         6 => (run.clone(), 0_u8..2, prop::bool::ANY)
             .prop_map(|(run, name, key)| Event::Send { run, name, key }),
         2 => (0_usize..8).prop_map(|send| Event::Again { send }),
+        5 => (run.clone(), 0_usize..3).prop_map(|(run, offer)| Event::Fulfil { run, offer }),
+        2 => (0_usize..6).prop_map(|fulfil| Event::FulfilAgain { fulfil }),
+        2 => (0_usize..6).prop_map(|fulfil| Event::FulfilOtherwise { fulfil }),
         1 => run.prop_map(|run| Event::Signal { run }),
         8 => (1_usize..6).prop_map(|messages| Event::Read { messages }),
         8 => (1_usize..4).prop_map(|writes| Event::Write { writes }),

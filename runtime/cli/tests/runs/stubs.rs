@@ -1,0 +1,91 @@
+//! What runs wait for from people, and answers to it, of an export and of a store that no program has open.
+
+use crate::export::looked;
+use crate::world::World;
+
+#[test]
+fn what_runs_wait_for_is_listed_with_the_references() {
+    let told = [
+        &["waiting", "runs.jsonl", "--namespace", "shop"][..],
+        &[
+            "waiting",
+            "runs.jsonl",
+            "--namespace",
+            "shop",
+            "--after",
+            "shop/cart-1~4",
+        ],
+        &["waiting", "runs.jsonl"],
+        &["waiting", "runs.jsonl", "--namespace", "shop", "--json"],
+    ]
+    .map(looked);
+    insta::assert_snapshot!(told.join("\n"));
+}
+
+#[test]
+fn a_call_is_answered_once_and_another_value_is_refused() {
+    let world = World::with_store("store");
+    let fulfil = |value| world.perennial(&["fulfil", "store", "shop/cart-1~4", "review", value]);
+    let told = ["true", " true", "false"].map(|value| fulfil(value).all());
+    insta::assert_snapshot!(told.join("\n"));
+    let none = ["waiting", "store", "--namespace", "shop"];
+    let none = world.perennial(&none).succeeded();
+    assert_eq!(none, "no run in the namespace shop waits for that\n");
+    // It has its value, and nobody has told the run.
+    let shown = world.perennial(&["show", "store", "shop/cart-1~4"]);
+    assert!(shown.succeeded().contains("queue"));
+}
+
+#[test]
+fn rw47_what_is_no_value_for_a_call_is_refused() {
+    let world = World::with_store("store");
+    let long = format!("\"{}\"", "x".repeat(1 << 20));
+    let told = [
+        world.perennial(&["fulfil", "store", "cart-1~4", "review", "true"]),
+        world.perennial(&[
+            "fulfil",
+            "store",
+            "cart-1~9",
+            "review",
+            "1",
+            "--namespace",
+            "shop",
+        ]),
+        world.perennial(&["fulfil", "store", "shop/cart-1~3", "review", "true"]),
+        world.perennial(&["fulfil", "store", "shop/cart-1~4", "revue", "true"]),
+        world.with_input(&["fulfil", "store", "shop/cart-1~4", "review", "-"], &long),
+    ]
+    .map(|ran| ran.all());
+    insta::assert_snapshot!(told.join("\n"));
+    let waiting = ["waiting", "store", "--namespace", "shop"];
+    assert!(
+        world
+            .perennial(&waiting)
+            .succeeded()
+            .contains("shop/cart-1~4")
+    );
+}
+
+#[test]
+fn a_value_may_come_from_stdin() {
+    let world = World::with_store("store");
+    let fulfil = [
+        "fulfil",
+        "store",
+        "cart-1~4",
+        "review",
+        "-",
+        "--namespace",
+        "shop",
+        "--json",
+    ];
+    let receipt = world
+        .with_input(&fulfil, "{\n  \"well\": true\n}\n")
+        .succeeded();
+    let receipt: serde_json::Value = serde_json::from_str(&receipt).unwrap();
+    assert_eq!(receipt["duplicate"], false);
+    let shown = world
+        .perennial(&["show", "store", "shop/cart-1~4"])
+        .succeeded();
+    assert!(shown.contains(r#"{   "well": true }"#), "{shown}");
+}
