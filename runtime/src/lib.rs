@@ -29,11 +29,11 @@ mod words;
 
 pub use builder::{Builder, IntoStore, StartupError, StoreSource};
 pub use client::{
-    Awaits, BlockedCount, Client, Ended, Forked, Fulfil, FulfilError, Item, Items, List,
+    Answered, Awaits, BlockedCount, Client, Ended, Forked, Fulfil, FulfilError, Item, Items, List,
     ListMessages, ListOffers, ListWaiting, MessageInfo, MessagePage, MessageState, OfferInfo,
     OfferPage, OfferStatus, PauseError, Paused, Receipt, Reply, Request, RequestError, Resumed,
     RunHandle, RunHistory, RunInfo, RunPage, RunState, SendError, SendMessage, Start, StreamError,
-    Unblocked, UndecodableView, ViewError, Viewed, Watch, generate_run_id,
+    Unblocked, UndecodableView, UpdateError, UpdateRun, ViewError, Viewed, Watch, generate_run_id,
 };
 pub use clock::{Clock, SystemClock};
 pub use engine::Reuse;
@@ -41,7 +41,7 @@ pub use error::{Drained, PurgeError, ReadError, RunError, StartError, Unavailabl
 pub use fork::ForkError;
 pub use manifest::{
     ActivityManifest, Manifest, PassedMarker, PublishManifest, ReceiveManifest, SupportedMarker,
-    TypeManifest, TypeManifests, WorkflowManifest,
+    TypeManifest, TypeManifests, UpdateManifest, WorkflowManifest,
 };
 pub use migrate::MigrateError;
 pub use profile::Profile;

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use perennial::history::{Channel, SEMANTICS};
 use perennial::value::Value;
 use perennial::{
-    ActivityDefinition, ActivityOptions, CalleeKind, DataType, DataTypes, Publication, Publishes,
-    Receives, WorkflowDefinition,
+    ActivityDefinition, ActivityOptions, CalleeKind, DataType, DataTypes, Handled, Publication,
+    Publishes, Receives, WorkflowDefinition,
 };
 use serde::{Deserialize, Serialize};
 
@@ -108,6 +108,12 @@ pub struct WorkflowManifest {
     /// The streams and views that it publishes, by kind and name, as far as its source tells (S28).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub publishes: Vec<PublishManifest>,
+    /// The updates that it handles, by name, as far as its source tells (S27).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub updates: Vec<UpdateManifest>,
+    /// Whether it may handle others too: under a name that is no constant, or in a function that it calls.
+    #[serde(default, skip_serializing_if = "is_no")]
+    pub updates_others: bool,
     /// The stubs that it offers, by name, as far as its source tells.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub offers: Vec<OfferManifest>,
@@ -155,6 +161,23 @@ pub struct PublishManifest {
     /// The type of its items or values.
     #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
     pub data: Option<TypeManifest>,
+}
+
+/// An update that a workflow handles.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct UpdateManifest {
+    /// The name.
+    pub name: String,
+    /// The type of what is asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<TypeManifest>,
+    /// The type of the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<TypeManifest>,
+    /// The type of why it is refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<TypeManifest>,
 }
 
 /// A stub that a workflow offers.
@@ -292,6 +315,9 @@ impl Manifest {
         let publishes = bare.workflows.iter_mut();
         let publishes = publishes.flat_map(|workflow| &mut workflow.publishes);
         publishes.for_each(|one| one.data = None);
+        let updates = bare.workflows.iter_mut();
+        let updates = updates.flat_map(|workflow| &mut workflow.updates);
+        updates.for_each(|one| (one.input, one.answer, one.refused) = (None, None, None));
         let offers = bare.workflows.iter_mut();
         let offers = offers.flat_map(|workflow| &mut workflow.offers);
         offers.for_each(|one| (one.input, one.result) = (None, None));
@@ -330,6 +356,9 @@ impl WorkflowManifest {
         let mut publishes = graph.publishes();
         publishes.sort_by_key(|one| (one.kind, one.name));
         publishes.dedup_by_key(|one| (one.kind, one.name));
+        let mut updates = graph.handled();
+        updates.sort_by_key(|one| one.name);
+        updates.dedup_by_key(|one| one.name);
         Self {
             name: workflow.name.to_owned(),
             version: graph.version,
@@ -340,6 +369,8 @@ impl WorkflowManifest {
             receives: receives.iter().map(ReceiveManifest::of).collect(),
             receives_others: graph.listens_for_others,
             publishes: publishes.iter().map(PublishManifest::of).collect(),
+            updates: updates.iter().map(UpdateManifest::of).collect(),
+            updates_others: graph.handles_others,
             offers: OfferManifest::all(graph),
             compare_inputs: graph.compare_inputs,
             types: TypeManifests::of((workflow.types)()),
@@ -373,6 +404,17 @@ impl PublishManifest {
             kind: one.kind,
             name: one.name.to_owned(),
             data: Some(TypeManifest::of(one.data())),
+        }
+    }
+}
+
+impl UpdateManifest {
+    fn of(one: &Handled) -> Self {
+        Self {
+            name: one.name.to_owned(),
+            input: Some(TypeManifest::of(one.input())),
+            answer: Some(TypeManifest::of(one.answer())),
+            refused: Some(TypeManifest::of(one.refused())),
         }
     }
 }

@@ -13,7 +13,7 @@ use perennial::{
 use rustc_hash::FxBuildHasher;
 use strsim::levenshtein;
 
-use crate::client::SendError;
+use crate::client::{SendError, UpdateError};
 use crate::migrate::MigrateError;
 
 /// The workflows, activities and application state of a program.
@@ -153,6 +153,28 @@ impl Registry {
         Err(SendError::NoSuchMessage {
             workflow: workflow.to_owned(),
             channel,
+            name: name.to_owned(),
+            closest: closest(name, declared.iter().copied()),
+            declared: declared.into_iter().map(str::to_owned).collect(),
+        })
+    }
+
+    /// Refuses what a workflow of this program is known not to handle (M38).
+    pub(crate) fn check_handled(
+        &self,
+        workflow: &str,
+        name: &str,
+    ) -> Result<(), UpdateError<Value>> {
+        let Some(definition) = self.workflows.get(workflow) else {
+            return Ok(());
+        };
+        let graph = definition.graph;
+        if graph.handles_update(name) != Some(false) {
+            return Ok(());
+        }
+        let declared: Vec<&str> = graph.handled().iter().map(|known| known.name).collect();
+        Err(UpdateError::NoSuchUpdate {
+            workflow: workflow.to_owned(),
             name: name.to_owned(),
             closest: closest(name, declared.iter().copied()),
             declared: declared.into_iter().map(str::to_owned).collect(),

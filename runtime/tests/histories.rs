@@ -121,7 +121,7 @@ async fn what_ran_in_production_is_replayed_from_an_export_and_from_single_files
     not an export that is whole: line 12: a line before this one is not what was written; the checksum does not fit
     not an export that is whole: line 1: newer software has written this export (format 2; this one understands up to 1)
     not an export that is whole: line 1: it does not say that this is an export
-    not an export that is whole: line 11:  unknown variant `timer_paused`, expected one of `activity_scheduled`, `timer_started`, `receive_started`, `received`, `stub_offered`, `stub_invalid`, `send_requested`, `fulfil_requested`, `recorded`, `emitted`, `marker`, `set_closed`, `dropped`, `completed`, `failed`
+    not an export that is whole: line 11:  unknown variant `timer_paused`, expected one of `activity_scheduled`, `timer_started`, `receive_started`, `received`, `stub_offered`, `stub_invalid`, `send_requested`, `fulfil_requested`, `recorded`, `emitted`, `update_answered`, `marker`, `set_closed`, `dropped`, `completed`, `failed`
     not an export that is whole: line 1: the export is cut short here
     ");
 }

@@ -67,6 +67,8 @@ async fn receives(cx: &Cx, often: Vec<u64>) -> Result<u64, Error> {
 }
 
 const OUTPUT: Stream<Order> = Stream::new("output");
+const SET_ORDER: Update<Order, Option<u64>, String> = Update::new("set-order");
+const CLOSE: Update<(), Receipt, Receipt> = Update::new("close");
 const NOTES: Stream<Receipt> = Stream::new("notes");
 const STATUS: View<bool> = View::new("status");
 
@@ -79,6 +81,24 @@ async fn publishes(cx: &Cx, orders: Vec<Order>) -> Result<(), Error> {
         cx.emit(OUTPUT, order);
     }
     cx.emit(NOTES, Receipt { number: 2 });
+    Ok(())
+}
+
+/// One that it handles twice, and one under a name that is no constant.
+#[workflow]
+async fn handles(cx: &Cx, others: bool) -> Result<(), Error> {
+    for number in 1..=2 {
+        cx.handle(SET_ORDER, |_| Ok(()), move |_| Some(number));
+    }
+    cx.handle(CLOSE, |_| Ok(()), |_| Receipt { number: 3 });
+    cx.until(|| others).await;
+    Ok(())
+}
+
+#[workflow]
+async fn handles_others(cx: &Cx) -> Result<(), Error> {
+    let name: Update<u64, u64, String> = Update::new("anything");
+    cx.handle(name, |_| Ok(()), |new| new);
     Ok(())
 }
 
@@ -119,6 +139,8 @@ fn program() -> Builder {
         .workflow(receives)
         .workflow(receives_others)
         .workflow(publishes)
+        .workflow(handles)
+        .workflow(handles_others)
         .workflow(offers)
         .activities((charge_card, add))
         .state(Bank)

@@ -6,6 +6,7 @@
 //! | [`Signal`] | all waits of that name that the run has when it arrives | not at all |
 //! | [`Stream`] | whoever reads it, each from where they like; items stay in order and have numbers | with the history |
 //! | [`View`] | whoever looks: what the run has set last | with the run, the last value alone |
+//! | [`Update`] | the run itself, which answers: it changes something, or refuses | with the history, if it was accepted |
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -16,6 +17,8 @@ pub const MAX_CHANNEL_NAME: usize = 128;
 pub const MAX_STREAMS: usize = 16;
 /// How many views a run may have (S15).
 pub const MAX_VIEWS: usize = 16;
+/// How many updates a run may handle (S15).
+pub const MAX_UPDATES: usize = 64;
 
 /// The name of messages to a run, and their type. A message is kept until the run takes it, before or after the run
 /// waits for it, exactly once, first in first out per name (S25).
@@ -102,9 +105,43 @@ pub struct View<T> {
     data: PhantomData<fn(T) -> T>,
 }
 
+/// The name of a change that can be asked of a run while it goes on, and its types: what is asked, what is answered, and
+/// why it may be refused (S27). The run [handles](crate::Cx::handle) it: what it refuses leaves no trace in its history,
+/// what it accepts is recorded with the answer, and is there again when it is replayed (O21).
+///
+/// ```
+/// use std::cell::Cell;
+/// use std::rc::Rc;
+///
+/// use perennial::prelude::*;
+///
+/// const SET_LIMIT: Update<u64, u64, String> = Update::new("set-limit");
+///
+/// #[workflow]
+/// async fn budget(cx: &Cx, limit: u64) -> Result<u64, Error> {
+///     let limit = Rc::new(Cell::new(limit));
+///     let set = Rc::clone(&limit);
+///     cx.handle(
+///         SET_LIMIT,
+///         |new: &u64| if *new < 10 { Err("at least 10".to_owned()) } else { Ok(()) },
+///         move |new: u64| set.replace(new),
+///     );
+///     let reached = Rc::clone(&limit);
+///     cx.until(move || reached.get() >= 500).await;
+///     Ok(limit.get())
+/// }
+/// # fn main() { assert_eq!(SET_LIMIT.name(), "set-limit"); }
+/// ```
+///
+/// A name is as one of [messages](Message); a run handles at most [`MAX_UPDATES`].
+pub struct Update<In, Out, Refused> {
+    name: &'static str,
+    data: PhantomData<fn(In) -> (Out, Refused)>,
+}
+
 macro_rules! name {
-    ($kind:ident, $text:literal) => {
-        impl<T> $kind<T> {
+    ($kind:ident<$($data:ident),+>, $text:literal) => {
+        impl<$($data),+> $kind<$($data),+> {
             /// The name under which runs know it.
             ///
             /// # Panics
@@ -127,15 +164,15 @@ macro_rules! name {
             }
         }
 
-        impl<T> Clone for $kind<T> {
+        impl<$($data),+> Clone for $kind<$($data),+> {
             fn clone(&self) -> Self {
                 *self
             }
         }
 
-        impl<T> Copy for $kind<T> {}
+        impl<$($data),+> Copy for $kind<$($data),+> {}
 
-        impl<T> fmt::Debug for $kind<T> {
+        impl<$($data),+> fmt::Debug for $kind<$($data),+> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.debug_tuple($text).field(&self.name).finish()
             }
@@ -143,10 +180,11 @@ macro_rules! name {
     };
 }
 
-name!(Message, "Message");
-name!(Signal, "Signal");
-name!(Stream, "Stream");
-name!(View, "View");
+name!(Message<T>, "Message");
+name!(Signal<T>, "Signal");
+name!(Stream<T>, "Stream");
+name!(View<T>, "View");
+name!(Update<In, Out, Refused>, "Update");
 
 #[track_caller]
 const fn check(name: &str) {
@@ -156,7 +194,7 @@ const fn check(name: &str) {
     );
 }
 
-/// Whether it can be the name of messages, signals, a stream or a view.
+/// Whether it can be the name of messages, signals, a stream, a view or an update.
 #[must_use]
 pub const fn is_channel_name(name: &str) -> bool {
     let bytes = name.as_bytes();

@@ -51,6 +51,7 @@ mod cx;
 mod durable;
 mod error;
 mod fulfilled;
+mod handles;
 pub mod history;
 mod ids;
 mod incompatible;
@@ -78,17 +79,19 @@ pub use activity::{
 };
 pub use blocked::{Blocked, NotDurable, Panicked, Runaway, Unstorable};
 pub use channel::{
-    MAX_CHANNEL_NAME, MAX_STREAMS, MAX_VIEWS, Message, Signal, Stream, View, is_channel_name,
+    MAX_CHANNEL_NAME, MAX_STREAMS, MAX_UPDATES, MAX_VIEWS, Message, Signal, Stream, Update, View,
+    is_channel_name,
 };
 pub use cx::{
     Cx, Draw, Fulfilling, MAX_SLEEP, Receive, ReceiveError, ReceiveTimeout, Sending, Sleep,
-    SleepError,
+    SleepError, Until,
 };
 pub use durable::{
     BoxDurable, Durable, Durably, JoinSet, MemberId, Next, NextWithId, Take, Task, join_all,
 };
 pub use error::Error;
 pub use fulfilled::FulfilFailure;
+pub use handles::Handled;
 pub use history::Close;
 pub use ids::{IdProblem, InvalidId, MAX_ID_LENGTH, Namespace, OperationId, RunId, RunKey};
 pub use incompatible::{Coloured, Incompatible, IncompatibleKind, MarkerMismatch, Remedy, Side};
@@ -178,6 +181,11 @@ pub mod __private {
     /// The same for a stream or a view.
     pub mod published {
         pub use crate::publishes::{Known, Published, Typed, Unknown};
+    }
+
+    /// The same for an update.
+    pub mod handled {
+        pub use crate::handles::{Known, OfUpdate, Typed, Unknown};
     }
 
     /// The arm that `match cx.version(..)` has besides those of the supported versions: the call gives no other.

@@ -7,6 +7,7 @@ use std::marker::PhantomData;
 use std::panic::Location;
 use std::pin::Pin;
 
+use crate::handles::Handled;
 use crate::history::Channel;
 use crate::listens::Receives;
 use crate::publishes::Publishes;
@@ -99,6 +100,11 @@ pub struct Graph {
     /// The streams and views that it publishes, each once; see [`publishes`](Self::publishes).
     #[doc(hidden)]
     pub published: &'static [fn() -> Option<Publishes>],
+    /// The updates that it handles, each once; see [`handled`](Self::handled).
+    #[doc(hidden)]
+    pub handles: &'static [fn() -> Option<Handled>],
+    /// Whether it may handle updates besides those: under a name that is no constant, or in a function that it calls.
+    pub handles_others: bool,
     /// Stubs that it offers, each once; see [`offers`](Self::offers).
     #[doc(hidden)]
     pub stubs: &'static [fn() -> StubDefinition],
@@ -158,6 +164,8 @@ impl Graph {
             listens: &[],
             listens_for_others: false,
             published: &[],
+            handles: &[],
+            handles_others: false,
             stubs: &[],
         }
     }
@@ -186,6 +194,27 @@ impl Graph {
     pub fn publishes(&self) -> Vec<Publishes> {
         let published = self.published.iter();
         published.filter_map(|published| published()).collect()
+    }
+
+    /// The updates that it handles, as far as its body names them: `cx.handle(names::SET_LIMIT, ..)`. It may handle
+    /// others where [`handles_others`](Self::handles_others) says so.
+    #[must_use]
+    pub fn handled(&self) -> Vec<Handled> {
+        self.handles
+            .iter()
+            .filter_map(|handled| handled())
+            .collect()
+    }
+
+    /// Whether it handles updates of that name somewhere; `None` where that cannot be told (M38).
+    #[must_use]
+    pub fn handles_update(&self, name: &str) -> Option<bool> {
+        let mut known = self.handles.iter().filter_map(|handled| handled());
+        match known.any(|known| known.name == name) {
+            true => Some(true),
+            false if self.handles_others => None,
+            false => Some(false),
+        }
     }
 
     /// Whether it waits for messages, or signals, of that name; `None` where that cannot be told (M38).

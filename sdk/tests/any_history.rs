@@ -137,6 +137,8 @@ fn observations() -> impl Strategy<Value = Observation> {
                 key,
             }
         }),
+        (".{0,9}", json(), prop::option::of(".{0,9}"))
+            .prop_map(|(name, input, key)| Observation::UpdateAccepted { name, input, key }),
         (any::<u64>(), slots())
             .prop_map(|(operation, result)| Observation::SlotFilled { operation, result }),
     ]
@@ -279,6 +281,7 @@ fn decisions() -> impl Strategy<Value = Decision> {
             version,
             site,
         }),
+        (json(), sites()).prop_map(|(value, site)| Decision::UpdateAnswered { value, site }),
         (".{0,9}", any::<u64>(), json(), sites()).prop_map(|(stream, number, value, site)| {
             Decision::Emitted {
                 stream: stream.into(),

@@ -310,8 +310,8 @@ fn o52_json_with_an_event_of_an_unknown_kind_or_a_value_that_is_not_exact_is_ref
         unit(r#"{"timer_fired":{}}"#, ""),
     ];
     insta::assert_snapshot!(texts.join("\n"), @"
-    unknown variant `update_arrived`, expected one of `started`, `activity_completed`, `activity_failed`, `timer_fired`, `message_arrived`, `signal_arrived`, `stub_fulfilled`, `slot_filled`, `migrated` at line 1 column 50
-    unknown variant `child_started`, expected one of `activity_scheduled`, `timer_started`, `receive_started`, `received`, `stub_offered`, `stub_invalid`, `send_requested`, `fulfil_requested`, `recorded`, `emitted`, `marker`, `set_closed`, `dropped`, `completed`, `failed` at line 1 column 94
+    unknown variant `update_arrived`, expected one of `started`, `activity_completed`, `activity_failed`, `timer_fired`, `message_arrived`, `signal_arrived`, `stub_fulfilled`, `update_accepted`, `slot_filled`, `migrated` at line 1 column 50
+    unknown variant `child_started`, expected one of `activity_scheduled`, `timer_started`, `receive_started`, `received`, `stub_offered`, `stub_invalid`, `send_requested`, `fulfil_requested`, `recorded`, `emitted`, `update_answered`, `marker`, `set_closed`, `dropped`, `completed`, `failed` at line 1 column 94
     the integer 18446744073709551616 does not fit into 64 bits at line 1 column 127
     missing field `operation` at line 1 column 50
     ");

@@ -19,6 +19,7 @@ pub mod running;
 pub mod shell;
 pub mod stores;
 pub mod testing;
+pub mod updates;
 pub mod upkeep;
 pub mod views;
 pub mod waiting;

@@ -1,5 +1,5 @@
 //! The messages and signals that a workflow waits for, as far as its body tells: `cx.receive(names::APPROVAL)`; the
-//! functions by whose names it offers stubs; and the streams and views that it publishes: `cx.emit(OUTPUT, ..)`,
+//! updates that it handles: `cx.handle(SET_LIMIT, ..)`; the functions by whose names it offers stubs; and the streams and views that it publishes: `cx.emit(OUTPUT, ..)`,
 //! `cx.set(STATUS, ..)`.
 //!
 //! What is found is named again beside the body, where the workflow is described. So it must mean there what it means
@@ -31,7 +31,14 @@ pub(crate) struct Listening {
     pub(crate) for_others: bool,
     /// The constants of streams and views, each once. There may be others.
     pub(crate) published: Vec<Path>,
+    /// The constants of updates that it handles, each once.
+    pub(crate) handled: Vec<Path>,
+    /// It may handle others too.
+    pub(crate) handles_others: bool,
 }
+
+/// The method of the context that handles an update.
+const HANDLING: &str = "handle";
 
 /// The methods of the context that publish something.
 const PUBLISHING: [&str; 2] = ["emit", "set"];
@@ -43,6 +50,7 @@ pub(crate) fn listening(context: Option<&Ident>, body: &Body) -> Listening {
     let (Some(context), Body::Parsed(block)) = (context, body) else {
         return Listening {
             for_others: context.is_some(),
+            handles_others: context.is_some(),
             ..Listening::default()
         };
     };
@@ -65,12 +73,16 @@ pub(crate) fn listening(context: Option<&Ident>, body: &Body) -> Listening {
             first.is_none_or(|first| first == "Self" || declared.contains(&first.to_string()));
         !is_unclear && !is_own
     };
+    let handled = found.handled.len();
+    found.handled.retain(means_the_same);
     let before = found.constants.len();
     found.constants.retain(means_the_same);
     found.functions.retain(means_the_same);
     found.published.retain(means_the_same);
     found.for_others |= found.constants.len() < before;
+    found.handles_others |= found.for_others || found.handled.len() < handled;
     for paths in [
+        &mut found.handled,
         &mut found.constants,
         &mut found.functions,
         &mut found.published,
@@ -130,6 +142,14 @@ impl Search<'_> {
         } else if PUBLISHING.contains(&method.as_str()) {
             let constant = call.args.first().and_then(constant);
             self.found.published.extend(constant.cloned());
+            call.args
+                .iter()
+                .skip(constant.is_some().into())
+                .for_each(|argument| self.visit_expr(argument));
+        } else if method == HANDLING {
+            let constant = call.args.first().and_then(constant);
+            self.found.handles_others |= constant.is_none();
+            self.found.handled.extend(constant.cloned());
             call.args
                 .iter()
                 .skip(constant.is_some().into())
@@ -380,6 +400,38 @@ mod tests {
             ("move |n| async move { cx.receive(A).await }", "A"),
         ] {
             assert_eq!(found(body), expected, "{body}");
+        }
+    }
+
+    #[test]
+    fn updates_are_found_and_say_nothing_of_what_is_waited_for() {
+        for (body, expected) in [
+            (
+                "cx.handle(SET_LIMIT, |_| Ok(()), move |new| limit.replace(new))",
+                "SET_LIMIT",
+            ),
+            (
+                "cx.handle(names::A, a, b); cx.handle(B, a, b); cx.handle(B, c, d)",
+                "names::A B",
+            ),
+            ("cx.handle(update, a, b)", ".."),
+            ("const A: U = U::new(\"a\"); cx.handle(A, a, b)", ".."),
+            ("cx.until(|| limit.get() > LIMIT).await", ""),
+            ("charge(cx, cx.handle(A, |n| B, c)).await", "A"),
+        ] {
+            let text = format!("async fn flow(cx: &Cx) -> R {{ {body} }}");
+            let function: Function = syn::parse_str(&text).unwrap();
+            let context = syn::parse_str("cx").unwrap();
+            let found = listening(Some(&context), &function.body);
+            let paths = found.handled.iter();
+            let mut texts: Vec<_> = paths
+                .map(|path| path.to_token_stream().to_string().replace(' ', ""))
+                .collect();
+            if found.handles_others {
+                texts.push("..".to_owned());
+            }
+            assert_eq!(texts.join(" "), expected, "{body}");
+            assert!(!found.for_others && found.constants.is_empty(), "{body}");
         }
     }
 

@@ -34,7 +34,7 @@ pub(crate) struct Function {
     pub(crate) calls: Vec<String>,
     /// The markers that it asks for.
     pub(crate) markers: Vec<Marker>,
-    /// It may wait for messages or signals, by itself or where its context goes and nobody looks.
+    /// It may wait for messages or signals, or handle updates, by itself or where its context goes and nobody looks.
     pub(crate) listens: bool,
 }
 
@@ -422,7 +422,7 @@ fn second_argument(tokens: &[Token<'_>]) -> Option<String> {
     path.filter_map(Token::word).last().map(str::to_owned)
 }
 
-/// Whether it waits for a message or a signal, or does something else with its context than to call what it offers
+/// Whether it waits for a message or a signal, handles an update, or does something else with its context than to call what it offers
 /// and to hand it to a function that is called by its name.
 fn listens(context: &str, tokens: &[Token<'_>]) -> bool {
     let is_handed = |before: &[Token<'_>]| {
@@ -436,7 +436,9 @@ fn listens(context: &str, tokens: &[Token<'_>]) -> bool {
     tokens.iter().enumerate().any(|(at, token)| {
         let (before, after) = (&tokens[..at], &tokens[at + 1..]);
         match (token, after) {
-            (Token::Word("receive" | "wait_for"), _) => before.last() == Some(&Token::Sign('.')),
+            (Token::Word("receive" | "wait_for" | "handle"), _) => {
+                before.last() == Some(&Token::Sign('.'))
+            }
             (Token::Word(word), _) if *word != context => false,
             (Token::Word(_), [Token::Sign('.'), Token::Word("clone"), ..]) => !is_handed(before),
             (Token::Word(_), [Token::Sign('.'), ..]) => false,

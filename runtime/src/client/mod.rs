@@ -22,6 +22,8 @@ mod start;
 mod stream;
 mod stream_error;
 mod unblock;
+mod update;
+mod update_error;
 mod view;
 
 use std::sync::Arc;
@@ -51,6 +53,8 @@ pub use start::{Start, generate_run_id};
 pub use stream::{Item, Items};
 pub use stream_error::StreamError;
 pub use unblock::Unblocked;
+pub use update::{Answered, UpdateRun};
+pub use update_error::UpdateError;
 pub use view::{UndecodableView, ViewError, Viewed, Watch};
 
 #[cfg(unix)]
@@ -62,6 +66,8 @@ pub(crate) use pause::ask as ask_pause;
 #[cfg(unix)]
 pub(crate) use send::send;
 pub(crate) use stream::stored_items;
+#[cfg(unix)]
+pub(crate) use update::update;
 
 use crate::engine::{Reuse, Shared};
 use crate::error::{PurgeError, ReadError, StartError, Unavailable, UnblockError};
@@ -342,6 +348,40 @@ impl Client {
     ) -> impl Future<Output = Result<(), SendError>> + Send + use<T> {
         let run = RunKey::new(self.namespace.clone(), run.clone());
         send::signal(Arc::clone(&self.shared), run, signal, value)
+    }
+
+    /// Asks a run for a change, and waits for its answer (S27). The run's own validator says whether it may be: what that
+    /// refuses leaves no trace in the run's history, what it accepts is recorded with the answer before that is given
+    /// (O21).
+    ///
+    /// It waits until the run has been told all that has come for it, and has nothing else to do; a run that is not in
+    /// memory is brought there. While it waits nothing of it is stored: where the program ends first it has not been
+    /// done, and who asks gets no answer. Asked for again after an error, it may be done twice; under an
+    /// [idempotency key](UpdateRun::idempotency_key) it is not.
+    ///
+    /// ```no_run
+    /// # use perennial::prelude::*;
+    /// # use perennial_runtime::{Client, UpdateError};
+    /// const SET_LIMIT: Update<u64, u64, String> = Update::new("set-limit");
+    ///
+    /// # async fn raise(client: &Client, run: &RunId) -> Result<(), UpdateError<String>> {
+    /// let before = client.update(run, SET_LIMIT, &500).idempotency_key("raise-42").await?;
+    /// println!("the limit was {before}");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`UpdateError`].
+    pub fn update<In: Data, Out: Data, Refused: Data>(
+        &self,
+        run: &RunId,
+        update: perennial::Update<In, Out, Refused>,
+        input: &In,
+    ) -> UpdateRun<Out, Refused> {
+        let run = RunKey::new(self.namespace.clone(), run.clone());
+        UpdateRun::new(Arc::clone(&self.shared), run, update, input)
     }
 
     /// Lists the messages that a run was sent, page by page: those that it has taken, with the place, and those that

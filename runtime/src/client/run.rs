@@ -15,7 +15,7 @@ use super::pause::{self, PauseError, Paused, Resumed};
 use super::unblock::unblock;
 use super::{
     Fulfil, Items, ListMessages, ListOffers, RunHistory, RunInfo, SendError, SendMessage,
-    Unblocked, ViewError, Viewed, Watch, history, send, status, view,
+    Unblocked, UpdateRun, ViewError, Viewed, Watch, history, send, status, view,
 };
 use crate::engine::{self, Shared, WaitError};
 use crate::error::{ReadError, RunError, Unavailable, UnblockError};
@@ -165,6 +165,19 @@ impl<W: Workflow> RunHandle<W> {
         value: &T,
     ) -> impl Future<Output = Result<(), SendError>> + Send + use<T, W> {
         send::signal(Arc::clone(&self.shared), self.run.clone(), signal, value)
+    }
+
+    /// Asks it for a change: see [`Client::update`](super::Client::update).
+    ///
+    /// # Errors
+    ///
+    /// [`UpdateError`](super::UpdateError).
+    pub fn update<In: Data, Out: Data, Refused: Data>(
+        &self,
+        update: perennial::Update<In, Out, Refused>,
+        input: &In,
+    ) -> UpdateRun<Out, Refused> {
+        UpdateRun::new(Arc::clone(&self.shared), self.run.clone(), update, input)
     }
 
     /// Completes an operation that it has offered: see [`Client::fulfil`](super::Client::fulfil).

@@ -70,7 +70,7 @@ pub use offers::{Fulfil, ListWaiting};
 pub use place::{SOCKET, socket_path};
 pub use publications::{ItemPage, ReadStream, Views};
 pub use request::{
-    Answer, Attempts, HistoryPart, ListMessages, ListRuns, Receives, Refused, Request, RunDetails,
-    StubType, Tell,
+    Answer, Ask, Attempts, HistoryPart, ListMessages, ListRuns, Receives, Refused, Request,
+    RunDetails, StubType, Tell,
 };
 pub use runs::{Runs, Whereabouts};

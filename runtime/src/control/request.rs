@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use super::offers::{Fulfil, ListWaiting};
 use super::publications::{ItemPage, ReadStream, Views};
 use crate::client::{
-    Forked, MessagePage, OfferInfo, OfferPage, PauseError, Paused, Receipt, Resumed, RunInfo,
-    RunPage, SendError,
+    Answered, Forked, MessagePage, OfferInfo, OfferPage, PauseError, Paused, Receipt, Resumed,
+    RunInfo, RunPage, SendError, UpdateError,
 };
 use crate::error::{ReadError, Unavailable};
 use crate::fork::ForkError;
@@ -46,6 +46,9 @@ pub enum Request {
         /// The id of the new run, in the same namespace.
         to: RunId,
     },
+    /// A change that a run is asked for: only a running program can do that, since the run's own code says whether it
+    /// may be. Answered with [`Answer::Updated`].
+    Update(Ask),
     /// A page of runs. Answered with [`Answer::Runs`].
     List(ListRuns),
     /// How a run stands, and what is kept of it beside its history. Answered with [`Answer::Run`].
@@ -82,8 +85,8 @@ pub enum Request {
 impl Request {
     /// The names of the requests that this program knows, as they stand in JSON.
     pub(super) const NAMES: &[&str] = &[
-        "send", "pause", "resume", "fork", "list", "show", "history", "messages", "fulfil",
-        "waiting", "stream", "view",
+        "send", "update", "pause", "resume", "fork", "list", "show", "history", "messages",
+        "fulfil", "waiting", "stream", "view",
     ];
 }
 
@@ -99,6 +102,23 @@ pub struct Tell {
     /// What it says.
     pub payload: Value,
     /// What the sender calls it, so that it is not stored twice (S26).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+    /// When that key was first used; `None`: now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first: Option<Timestamp>,
+}
+
+/// A change that a run is asked for: see [`Client::update`](crate::Client::update).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ask {
+    /// The run.
+    pub run: RunKey,
+    /// The name of the update.
+    pub name: String,
+    /// What is asked.
+    pub input: Value,
+    /// What the sender calls it, so that it is not done twice (S26).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
     /// When that key was first used; `None`: now.
@@ -160,6 +180,8 @@ pub enum Answer {
     Resumed(Resumed),
     /// The new run is there, durably.
     Forked(Forked),
+    /// The run has done it, durably, and this is its answer.
+    Updated(Answered),
     /// A page of runs.
     Runs(RunPage),
     /// How a run stands.
@@ -297,6 +319,20 @@ codes! {
     RUN_PURGED = "run_purged";
     /// The run is in the export, and not whole.
     RUN_NOT_WHOLE = "run_not_whole";
+    /// The run is blocked.
+    RUN_BLOCKED = "run_blocked";
+    /// The run is paused.
+    RUN_PAUSED = "run_paused";
+    /// The run's own code refuses the update.
+    UPDATE_REFUSED = "update_refused";
+    /// The run does not handle the update now.
+    NO_HANDLER = "no_handler";
+    /// The workflow handles no update of that name.
+    NO_SUCH_UPDATE = "no_such_update";
+    /// The code that says whether the update may be done has panicked.
+    VALIDATOR_PANICKED = "validator_panicked";
+    /// No program has the store open that could do it.
+    NO_PROGRAM = "no_program";
     /// The run takes no more messages.
     INBOX_FULL = "inbox_full";
     /// The idempotency key was used for another message.
@@ -319,7 +355,7 @@ codes! {
     NOT_A_STUB = "not_a_stub";
     /// The operation is a call of another stub.
     OTHER_STUB = "other_stub";
-    /// The value is not of the type of the stub.
+    /// The value is not of the type of the stub, or of the update.
     WRONG_TYPE = "wrong_type";
     /// The operation has another value already.
     VALUE_CONFLICT = "value_conflict";
@@ -345,8 +381,6 @@ codes! {
     DOES_NOT_FIT = "does_not_fit";
     /// The history is too large.
     TOO_LARGE = "too_large";
-    /// It takes a program that is at work.
-    NO_PROGRAM = "no_program";
     /// It cannot be done in an export.
     READ_ONLY = "read_only";
     /// It may have been done or not: the answer was lost.
@@ -455,6 +489,39 @@ impl From<ForkError> for Refused {
     }
 }
 
+impl From<UpdateError<Value>> for Refused {
+    fn from(error: UpdateError<Value>) -> Self {
+        let code = match &error {
+            UpdateError::Refused(_) => Self::UPDATE_REFUSED,
+            UpdateError::NoHandler { .. } => Self::NO_HANDLER,
+            UpdateError::NoSuchUpdate { .. } => Self::NO_SUCH_UPDATE,
+            UpdateError::RunNotFound { .. } => Self::RUN_NOT_FOUND,
+            UpdateError::RunFinished {
+                migrated_to: Some(_),
+                ..
+            }
+            | UpdateError::RunEnded {
+                migrated_to: Some(_),
+                ..
+            } => Self::RUN_MIGRATED,
+            UpdateError::RunFinished { .. } | UpdateError::RunEnded { .. } => Self::RUN_FINISHED,
+            UpdateError::RunBlocked { .. } => Self::RUN_BLOCKED,
+            UpdateError::RunPaused { .. } => Self::RUN_PAUSED,
+            UpdateError::WrongType { .. } => Self::WRONG_TYPE,
+            UpdateError::Panicked { .. } => Self::VALIDATOR_PANICKED,
+            UpdateError::PayloadTooLarge { .. } => Self::PAYLOAD_TOO_LARGE,
+            // A value is read as it is.
+            UpdateError::Unstorable { .. } | UpdateError::Undecodable { .. } => Self::UNSTORABLE,
+            UpdateError::IdempotencyConflict { .. } => Self::KEY_CONFLICT,
+            UpdateError::KeyTooOld { .. } => Self::KEY_TOO_OLD,
+            UpdateError::InvalidKey { .. } => Self::INVALID_KEY,
+            UpdateError::Unacknowledged { .. } => Self::UNACKNOWLEDGED,
+            UpdateError::Unavailable(_) => Self::UNAVAILABLE,
+        };
+        Self::new(code, error)
+    }
+}
+
 impl From<ReadError> for Refused {
     fn from(error: ReadError) -> Self {
         let code = match &error {
@@ -502,6 +569,13 @@ mod tests {
             limit: 0,
             named: None,
         };
+        let update = Ask {
+            run: run(),
+            name: "set-limit".into(),
+            input: Value::from_json("500").unwrap(),
+            key: None,
+            first: None,
+        };
         let all = vec![
             Request::Send(send),
             Request::Pause { run: run() },
@@ -511,6 +585,7 @@ mod tests {
                 event: 7,
                 to: "order-42-b".parse().unwrap(),
             },
+            Request::Update(update),
             Request::List(ListRuns::default()),
             Request::Show { run: run() },
             Request::History {
@@ -545,6 +620,7 @@ mod tests {
                 | Request::Pause { .. }
                 | Request::Resume { .. }
                 | Request::Fork { .. }
+                | Request::Update(_)
                 | Request::List(_)
                 | Request::Show { .. }
                 | Request::History { .. }

@@ -130,7 +130,10 @@ impl Runs {
             Kind::Export { path, loaded } => {
                 let run = match &request {
                     Request::Send(_) | Request::Fulfil(_) => return Err(read_only("sent").into()),
-                    Request::Pause { .. } | Request::Resume { .. } | Request::Fork { .. } => {
+                    Request::Update(_)
+                    | Request::Pause { .. }
+                    | Request::Resume { .. }
+                    | Request::Fork { .. } => {
                         return Err(read_only("changed").into());
                     }
                     Request::List(list) => return Ok(Answer::Runs(list_export(path, list)?)),

@@ -12,12 +12,13 @@ use super::offers::{self, Fulfil};
 use super::pause;
 use super::publications;
 use super::request::{
-    Answer, Attempts, HistoryPart, ListMessages, ListRuns, Receives, Refused, Request, RunDetails,
-    StubType, Tell,
+    Answer, Ask, Attempts, HistoryPart, ListMessages, ListRuns, Receives, Refused, Request,
+    RunDetails, StubType, Tell,
 };
 use super::room::{size, within_room};
 use crate::client::{
-    self, Forked, MessageFilter, MessagePage, Paused, Receipt, Resumed, RunInfo, RunPage, SendError,
+    self, Answered, Forked, MessageFilter, MessagePage, Paused, Receipt, Resumed, RunInfo, RunPage,
+    SendError,
 };
 #[cfg(unix)]
 use crate::engine::Shared;
@@ -44,6 +45,11 @@ pub(super) trait Serve: fmt::Debug + Send + Sync {
 
     /// Tells a run something.
     fn send(&self, tell: Tell) -> Result<Receipt, Refused>;
+
+    /// Asks a run for a change, which only a program can.
+    fn update(&self, _: Ask) -> Result<Answered, Refused> {
+        Err(no_program())
+    }
 
     /// Gives a call of a stub its value.
     fn fulfil(&self, fulfil: Fulfil) -> Result<Receipt, Refused>;
@@ -86,6 +92,10 @@ pub(super) trait Serve: fmt::Debug + Send + Sync {
             }
             Request::Fork { run, event, to } => {
                 Answer::Forked(self.fork(Wish { run, event, to })?)
+            }
+            Request::Update(ask) => {
+                check_name(&ask.name)?;
+                Answer::Updated(self.update(ask)?)
             }
             Request::List(list) => Answer::Runs(cut_runs(client::list_page(store, query(list)?)?)),
             Request::Show { run } => Answer::Run(details(store, run, self.now())?.into()),
@@ -146,6 +156,21 @@ impl Serve for Program {
         } = tell;
         let sent = client::send(shared, run, channel, &name, Ok(payload), key);
         Ok(shared.tokio.block_on(sent)?.into())
+    }
+
+    fn update(&self, ask: Ask) -> Result<Answered, Refused> {
+        let Self { shared, .. } = self;
+        let now = self.now();
+        let Ask {
+            run,
+            name,
+            input,
+            key,
+            first,
+        } = ask;
+        let key = key.map(|key| (key, first.unwrap_or(now)));
+        let answered = client::update(shared, run, &name, Ok(input), key);
+        Ok(shared.tokio.block_on(answered)?)
     }
 
     fn fulfil(&self, fulfil: Fulfil) -> Result<Receipt, Refused> {
@@ -235,6 +260,16 @@ impl Serve for Stopped {
     }
 }
 
+/// An update is for a program.
+fn no_program() -> Refused {
+    Refused::new(
+        Refused::NO_PROGRAM,
+        "nothing was done, since no program has the store open: whether an update may be done, and what it does, the \
+         code of the run's workflow says\n\n\
+         help: start the program, with `.control_socket()` in the builder of its runtime, and ask again",
+    )
+}
+
 /// What an export holds: nothing can be changed in it.
 #[derive(Debug)]
 pub(super) struct Exported {
@@ -254,6 +289,10 @@ impl Serve for Exported {
 
     fn send(&self, _: Tell) -> Result<Receipt, Refused> {
         Err(read_only("sent"))
+    }
+
+    fn update(&self, _: Ask) -> Result<Answered, Refused> {
+        Err(read_only("changed"))
     }
 
     fn fulfil(&self, _: Fulfil) -> Result<Receipt, Refused> {

@@ -44,7 +44,7 @@ impl Shard {
             }
             run.drop_idle_signals();
         } else {
-            if let Err(error) = feed(&shared, run) {
+            if let Err(error) = feed(&shared, run, Told::Awaited) {
                 return self.block(key, &error);
             }
             run.clear_block();
@@ -75,11 +75,13 @@ impl Run {
         machine: &Machine,
         now: Timestamp,
         draining: bool,
+        what: Told,
     ) -> Option<(Input, Timestamp)> {
         loop {
             let wakes = self
                 .inputs
-                .wakes(|channel, name| machine.awaits(channel, name));
+                .wakes(|channel, name| machine.awaits(channel, name))
+                || (what == Told::All && !self.inputs.is_empty());
             // Timers are due again and again where that is all that a run waits for: they fire in the next
             // process, save those that come before what has arrived.
             if draining && !wakes {
@@ -166,7 +168,7 @@ impl Run {
     }
 
     /// A run that was blocked and goes on is not blocked any more.
-    fn clear_block(&mut self) {
+    pub(super) fn clear_block(&mut self) {
         if std::mem::take(&mut self.was_blocked) {
             self.changes.blocked = Some(crate::store::BlockedChange::Clear);
             self.after.push(After::Unblocked);
@@ -174,18 +176,31 @@ impl Run {
     }
 }
 
-/// Tells the machine what is due and what has arrived.
-fn feed(shared: &Shared, run: &mut Run) -> Result<(), Blocked> {
+/// How much a run is told of what has arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Told {
+    /// What it waits for, and what came before that.
+    Awaited,
+    /// All of it: something else comes next that is not in the queue.
+    All,
+}
+
+/// Tells the machine what is due and what has arrived. Says whether that was all, and nothing of it is to come to
+/// something by the next commit.
+pub(super) fn feed(shared: &Shared, run: &mut Run, what: Told) -> Result<bool, Blocked> {
     let Some(mut machine) = run.machine.take() else {
-        return Ok(());
+        return Ok(false);
     };
+    let mut is_all = false;
     let mut bytes = 0;
     while run.changes.units.len() < MOST_UNITS && bytes < FULL && !machine.is_finished() {
-        if run.inputs.is_empty() && run.timers.is_empty() {
+        is_all = run.inputs.is_empty() && run.timers.is_empty();
+        if is_all {
             break;
         }
         let (now, draining) = (shared.clock.now(), shared.is_draining());
-        let Some((input, at)) = run.next_input(&machine, now, draining) else {
+        let Some((input, at)) = run.next_input(&machine, now, draining, what) else {
+            is_all = true;
             break;
         };
         match observe(shared, run, &mut machine, &input, at, now) {
@@ -194,6 +209,7 @@ fn feed(shared: &Shared, run: &mut Run) -> Result<(), Blocked> {
                 apply(shared, run, &input, step, now);
                 run.changes.next_operation = Some(machine.next_operation());
                 run.note_awaited(&machine);
+                is_all = false;
                 // What they come to is what the run is told next, and only the commit knows it (S3).
                 if !run.changes.slots.is_empty() {
                     break;
@@ -208,12 +224,32 @@ fn feed(shared: &Shared, run: &mut Run) -> Result<(), Blocked> {
             }
         }
     }
+    is_all &= !machine.is_finished() && run.changes.slots.is_empty();
+    keep(shared, run, machine);
+    Ok(is_all)
+}
+
+/// Puts what the machine was told by somebody else into the next commit, and the machine back.
+pub(super) fn take_in(
+    shared: &Shared,
+    run: &mut Run,
+    machine: Box<Machine>,
+    input: &Input,
+    step: Step,
+    now: Timestamp,
+) {
+    apply(shared, run, input, step, now);
+    run.changes.next_operation = Some(machine.next_operation());
+    run.note_awaited(&machine);
+    keep(shared, run, machine);
+}
+
+fn keep(shared: &Shared, run: &mut Run, machine: Box<Machine>) {
     if machine.is_finished() {
         run.leave_inputs(shared.clock.now());
     } else {
         run.machine = Some(machine);
     }
-    Ok(())
 }
 
 /// How many bytes the values of a unit have.
@@ -224,6 +260,7 @@ pub(super) fn values(unit: &Unit) -> usize {
             told.payload.as_json().len()
         }
         Observation::StubFulfilled { value, .. } => value.as_json().len(),
+        Observation::UpdateAccepted { input, .. } => input.as_json().len(),
         _ => 0,
     };
     let decided = unit.decisions.iter().map(|decision| match decision {
@@ -233,6 +270,7 @@ pub(super) fn values(unit: &Unit) -> usize {
         | Decision::FulfilRequested { value, .. }
         | Decision::Recorded { value, .. }
         | Decision::Emitted { value, .. }
+        | Decision::UpdateAnswered { value, .. }
         | Decision::Completed { value, .. }
         | Decision::Failed { error: value, .. } => value.as_json().len(),
         _ => 0,

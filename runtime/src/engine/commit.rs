@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use perennial::{Blocked, RunKey, Runaway};
+use perennial::{Blocked, RunKey, Runaway, Timestamp};
 
 use super::Shared;
 use super::advance::values;
@@ -111,7 +111,11 @@ impl Shard {
 
     /// Nothing of the commit was written, so what is in memory is not what is stored.
     pub(super) fn open_again(&mut self, key: &RunKey) {
-        let due = self.runs.remove(key).map(|run| run.due).unwrap_or_default();
+        let mut due = Timestamp::default();
+        if let Some(mut run) = self.runs.remove(key) {
+            due = run.due;
+            self.ask_again(key, run.in_flight.take().unwrap_or_default());
+        }
         self.wake(key);
         if let Some(run) = self.runs.get_mut(key) {
             // Its timers have rung, and do not ring again.
@@ -266,6 +270,7 @@ impl Shard {
                     let _ = reply.send(Ok(answer));
                 }
                 After::News => self.shared.observers.tell(key),
+                After::Updated(decided) => self.updated(decided),
                 After::Ended(ended) => {
                     self.shared.observers.tell(key);
                     self.answer(key, &Ok(ended));

@@ -14,6 +14,7 @@ use super::reply::ReplyRequest;
 use super::reuse::Reuse;
 use super::send::SendRequest;
 use super::unblock::UnblockReply;
+use super::update::UpdateRequest;
 use crate::activity::{AttemptReport, Slot, Waiting};
 use crate::error::Unavailable;
 use crate::store::{Arrival, Committed, Created, Delivered, Head, SendKey, Status, StoreError};
@@ -43,6 +44,8 @@ pub(crate) enum Message {
     Send(SendRequest),
     /// A client completes an operation of a run.
     Fulfil(FulfilRequest),
+    /// A client asks for a change of a run.
+    Update(UpdateRequest),
     /// A client waits for the answer to that.
     AwaitReply(ReplyRequest),
     /// The store has answered that.
@@ -104,6 +107,7 @@ impl Message {
             Self::Send(request) => Some(&request.run),
             Self::Arrived(arrival) => Some(&arrival.run),
             Self::Fulfil(request) => Some(&request.run),
+            Self::Update(request) => Some(&request.run),
             Self::AwaitReply(request) => Some(&request.run),
             Self::Slot { waiting, .. } => Some(&waiting.run),
             Self::Await { run, .. }

@@ -35,6 +35,7 @@ mod threads;
 mod timers;
 mod unblock;
 mod unheard;
+mod update;
 mod views;
 mod warm;
 
@@ -65,6 +66,7 @@ pub(crate) use reply::{Replied, ReplyRequest};
 pub(crate) use retention::SLICE;
 pub use reuse::Reuse;
 pub(crate) use send::{SendRequest, observation, too_late};
+pub(crate) use update::UpdateRequest;
 
 pub(crate) use message::{Message, StartReply, StartRequest, WaitError};
 use threads::Threads;

@@ -206,6 +206,7 @@ impl Shard {
             || self.pauses.contains_key(key)
             || self.migrations.contains_key(key)
             || self.starts.contains_key(key)
+            || self.updates.contains_key(key)
     }
 
     /// Whether this program can never go on with the run, so that it does not claim it (S16). Those who wait
@@ -251,13 +252,17 @@ impl Shard {
 
     pub(super) fn unreadable(&mut self, key: &RunKey, error: StoreError) {
         tracing::error!(run = %key, "the run cannot be read: {error}");
-        self.runs.remove(key);
+        let run = self.runs.remove(key);
         let error = Unavailable::Store(error);
+        if let Some(mut run) = run {
+            run.answer_start(&Err(error.clone()));
+        }
         for request in self.starts.remove(key).into_iter().flatten() {
             let _ = request.reply.send(Err(error.clone()));
         }
         self.answer_asked(key, &UnblockError::Unavailable(error.clone()));
         self.fail_pauses(key, &PauseError::Unavailable(error.clone()));
+        self.fail_updates_of(key, &error);
         self.answer(key, &Err(WaitError::Unavailable(error)));
     }
 

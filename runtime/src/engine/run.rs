@@ -14,6 +14,7 @@ use tokio::task::AbortHandle;
 use super::ByRun;
 use super::inputs::Inputs;
 use super::message::{Ended, StartReply};
+use super::update::{self, Decided};
 use crate::activity::Slot;
 use crate::error::Unavailable;
 use crate::store::{Awaited, Changes, Fence, Queued, Task};
@@ -190,6 +191,8 @@ pub(super) enum After {
         reply: oneshot::Sender<Result<StartReply, Unavailable>>,
         answer: StartReply,
     },
+    /// Who has asked for a change is answered.
+    Updated(Decided),
     /// Those who wait for the end are told.
     Ended(Ended),
     /// Those who wait for the end are told that it does not come.
@@ -289,10 +292,14 @@ impl Run {
 
     /// Answers who started the run, where the commit that would have done it has come to nothing.
     pub(super) fn answer_start(&mut self, answer: &Result<StartReply, Unavailable>) {
-        for after in self.in_flight.take().into_iter().flatten() {
+        let mut in_flight = self.in_flight.take().unwrap_or_default();
+        for after in in_flight.extract_if(.., |after| matches!(after, After::Started { .. })) {
             if let After::Started { reply, .. } = after {
                 let _ = reply.send(answer.clone());
             }
+        }
+        if let Err(error) = answer {
+            update::lose(&mut in_flight, error);
         }
     }
 

@@ -18,7 +18,7 @@ use super::run::{BlockedNow, Run, Runs, Stage};
 use super::send;
 use super::unblock::Asked;
 use super::warm::Warm;
-use super::{ByRun, Shared, open};
+use super::{ByRun, Shared, open, update};
 use crate::activity::panic_text;
 use crate::client::PauseError;
 use crate::error::{Unavailable, UnblockError};
@@ -49,6 +49,8 @@ pub(super) struct Shard {
     pub(super) sends: HashMap<RunKey, Vec<send::UnderWay>, ByRun>,
     /// The number of the last of them.
     pub(super) tickets: u64,
+    /// Changes that clients ask of runs, until the runs are idle.
+    pub(super) updates: HashMap<RunKey, update::Waiting, ByRun>,
     pub(super) outbox: Outbox,
     draining: Vec<mpsc::Sender<Infallible>>,
     /// Why nothing can be done any more.
@@ -72,6 +74,7 @@ impl Shard {
             sends: HashMap::default(),
             replies: HashMap::default(),
             tickets: 0,
+            updates: HashMap::default(),
             outbox: Outbox::default(),
             draining: Vec::new(),
             failed: None,
@@ -124,6 +127,7 @@ impl Shard {
                     self.go_on_pausing(&run);
                     self.try_again(&run);
                     self.go_on_migrating(&run);
+                    self.go_on_updating(&run);
                     self.keep_warm(&run);
                 }
             }
@@ -148,6 +152,7 @@ impl Shard {
             Message::Migrated { run, result } => self.migrated(&run, result),
             Message::Send(request) => self.send(send::Sent::Told(request)),
             Message::Fulfil(request) => self.send(send::Sent::Value(request)),
+            Message::Update(request) => self.update(request),
             Message::AwaitReply(request) => self.await_reply(request),
             Message::Delivered {
                 run,
@@ -186,7 +191,10 @@ impl Shard {
             Message::Created { run, result } => self.created(&run, result),
             Message::Claimed { run, result } => self.claimed(&run, result),
             Message::Replay { run } => self.replay(&run),
-            Message::Drain { rest } => self.draining.push(rest),
+            Message::Drain { rest } => {
+                self.draining.push(rest);
+                self.fail_updates(&Unavailable::Draining);
+            }
             Message::Failed(error) => self.fail(error),
             Message::Stop => {}
         }
@@ -287,6 +295,7 @@ impl Shard {
             let _ = reply.send(Err(error.clone()));
         }
         self.fail_sends(&error);
+        self.fail_updates(&error);
         self.shared.observers.close(error.clone());
         self.failed.get_or_insert(error);
     }

@@ -83,7 +83,11 @@ impl Shard {
     pub(super) fn keep_warm(&mut self, run: &RunKey) {
         match self.runs.get(run) {
             None => self.warm.remove(run),
-            Some(open) if open.can_give_up() && !self.sends.contains_key(run) => {
+            Some(open)
+                if open.can_give_up()
+                    && !self.sends.contains_key(run)
+                    && !self.updates.contains_key(run) =>
+            {
                 self.warm.put(run, open.memory());
             }
             // It comes back when it rests.

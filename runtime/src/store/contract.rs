@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::StoreError;
 use super::blocked::{BlockedChange, BlockedRecord};
-use super::inbox::{Awaited, Delivered, Inbox, KeyRecord, SendKey};
+use super::inbox::{Awaited, Delivered, Inbox, KeyKind, KeyRecord, SendKey};
 use super::migrate::Migrate;
 use super::offers::{Offer, OfferChange, Waiting};
 use super::program::ProgramRecord;
@@ -24,6 +24,7 @@ use super::restore::Restore;
 use super::slots::{Committed, Slot};
 use super::stream::{StreamItem, StreamRange};
 use super::tasks::{AttemptRecord, DueTimer, Task, TaskChange, TimerChange};
+use super::update_keys::UpdateKey;
 use super::view::{ViewChange, ViewRecord};
 use crate::profile::Profile;
 
@@ -146,14 +147,38 @@ pub trait Store: Send + Sync + fmt::Debug + 'static {
         Ok(loaded.map(|loaded| loaded.blocked).unwrap_or_default())
     }
 
-    /// At most `limit` sends that a run knows by their idempotency keys (S26), in the order of their arrival, after
-    /// the arrival number `after`. None where the run was purged, or is not there; none of those before it began
+    /// At most `limit` sends and accepted updates that a run knows by their idempotency keys (S26), in the order of their
+    /// arrival, after the arrival number `after`. None where the run was purged, or is not there; none of those before it began
     /// [anew](Inbox::keys_after).
     ///
     /// # Errors
     ///
     /// When something that is stored cannot be read.
     fn keys(&self, run: &RunKey, after: u64, limit: usize) -> Result<Vec<KeyRecord>, StoreError>;
+
+    /// What a run knows by that key, of those that [`keys`](Self::keys) gives. A store that can find it without looking
+    /// through all of them does so.
+    ///
+    /// # Errors
+    ///
+    /// When something that is stored cannot be read.
+    fn key(&self, run: &RunKey, kind: KeyKind, key: &str) -> Result<Option<KeyRecord>, StoreError> {
+        const PAGE: usize = 1_000;
+        let mut after = 0;
+        loop {
+            let page = self.keys(run, after, PAGE)?;
+            let Some(last) = page.last() else {
+                return Ok(None);
+            };
+            after = last.arrival;
+            let found = page
+                .into_iter()
+                .find(|one| one.kind() == kind && one.key == key);
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+    }
 
     /// At most `limit` items of a stream of a run, after the one of number `after`, over all generations, in the
     /// order of their numbers (S28). Nothing of a stream that the run does not have, and nothing before the
@@ -447,6 +472,9 @@ pub struct Changes {
     /// Decisions whose results this write fills in, in their order (S3). A migration has none, and those of one are
     /// passed over.
     pub slots: Vec<Slot>,
+    /// Updates that these units have accepted and that have idempotency keys: the run knows them from now on (S26, S27).
+    /// The write is refused where the run knows a key before: the owner [looks](Store::key) first.
+    pub update_keys: Vec<UpdateKey>,
     /// What the run waits to be told from now on; `None`: as before.
     pub awaited: Option<Awaited>,
     /// Tasks.

@@ -121,6 +121,15 @@ pub(crate) fn told(observation: &Observation) -> Option<(Channel, &Told)> {
     }
 }
 
+/// What idempotency keys stand for. Each kind has keys of its own: one key may stand for a message and for an update.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum KeyKind {
+    /// A message or a signal.
+    Send,
+    /// An update that was accepted.
+    Update,
+}
+
 /// A send that is the same again if it is repeated (S26).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SendKey {
@@ -139,17 +148,19 @@ pub(crate) fn send_digest(channel: Channel, name: &str, payload: &Value) -> Dige
     all.map_or_else(|_| payload.digest(), |all| all.digest())
 }
 
-/// A send that a run knows by its key.
+/// A send, or an update that was accepted, that a run knows by its key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyRecord {
     /// The key.
     pub key: String,
     /// Of what was sent, with the name and kind of it.
     pub digest: Digest,
-    /// The name of the message or signal.
+    /// The name of the message, signal or update.
     pub name: String,
-    /// Its arrival number.
+    /// Its arrival number. An update has one too, though it is no row of the queue: keys go in the order of these.
     pub arrival: u64,
+    /// Of an update that was accepted: the event of the generation's history that says so.
+    pub event: Option<u64>,
     /// Its stamp.
     pub at: Timestamp,
     /// When the sender first sent it, by its own clock, or a minute after `at` if that was later.
@@ -157,6 +168,15 @@ pub struct KeyRecord {
 }
 
 impl KeyRecord {
+    /// What the key stands for.
+    #[must_use]
+    pub fn kind(&self) -> KeyKind {
+        match self.event {
+            Some(_) => KeyKind::Update,
+            None => KeyKind::Send,
+        }
+    }
+
     /// Whether it stays within its bounds (S15).
     pub(super) fn check(&self) -> Result<(), StoreError> {
         rules::check(KEY, self.key.len(), MAX_KEY_BYTES)?;
@@ -165,7 +185,7 @@ impl KeyRecord {
 }
 
 const KEY: &str = "an idempotency key";
-const NAME: &str = "the name of a message or signal";
+const NAME: &str = "the name of a message, signal or update";
 
 /// The answer to [`Store::deliver`](super::Store::deliver).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -215,17 +235,13 @@ pub(super) fn deliver(
     };
     if let Some(key) = &deliver.key {
         rules::check(KEY, key.key.len(), MAX_KEY_BYTES)?;
-        if let Some(known) = known.filter(|known| is_known(head, known)) {
-            return again(&run, known, key);
-        }
-        let forgotten = key.at.as_millis().saturating_add(KEY_WINDOW) < deliver.at.as_millis()
-            || key.at <= head.inbox.keys_until;
-        if forgotten {
-            return refuse(Refusal::KeyTooOld {
-                run: run(),
-                key: key.key.clone(),
-                at: key.at,
-            });
+        if let Some(known) = judge_key(&deliver.run, head, known, key, deliver.at)? {
+            return Ok(Delivery::Known(Delivered {
+                arrival: known.arrival,
+                at: known.at,
+                duplicate: true,
+                wakes: false,
+            }));
         }
     }
     if head.status.is_finished() {
@@ -274,6 +290,42 @@ pub(super) fn deliver(
     })
 }
 
+/// What a run knows of a key: the record of the same, which was done before; nothing, where it is a new one. Refused
+/// where the key was used for something else, or is older than what the run knows (S26).
+pub(crate) fn judge_key<'a>(
+    run: &RunKey,
+    head: &Head,
+    known: Option<&'a KeyRecord>,
+    key: &SendKey,
+    now: Timestamp,
+) -> Result<Option<&'a KeyRecord>, StoreError> {
+    if let Some(known) = known.filter(|known| is_known(head, known)) {
+        if known.digest == key.digest {
+            return Ok(Some(known));
+        }
+        let conflict = KeyConflict {
+            run: run.clone(),
+            key: key.key.clone(),
+            name: known.name.clone(),
+            known: known.digest,
+            given: key.digest,
+        };
+        return Err(StoreError::Refused(Refusal::KeyConflict(Box::new(
+            conflict,
+        ))));
+    }
+    let forgotten = key.at.as_millis().saturating_add(KEY_WINDOW) < now.as_millis()
+        || key.at <= head.inbox.keys_until;
+    if forgotten {
+        return Err(StoreError::Refused(Refusal::KeyTooOld {
+            run: run.clone(),
+            key: key.key.clone(),
+            at: key.at,
+        }));
+    }
+    Ok(None)
+}
+
 /// Whether that send is one of the run as it is now: not of an earlier run of that id, nor of one that is being
 /// purged.
 pub(super) fn is_known(head: &Head, send: &KeyRecord) -> bool {
@@ -282,7 +334,7 @@ pub(super) fn is_known(head: &Head, send: &KeyRecord) -> bool {
 
 /// The keys that a new one takes the place of: what an earlier run of that id has left, those that are too old, and
 /// the oldest where there are too many.
-fn evict(
+pub(super) fn evict(
     inbox: &mut Inbox,
     new: &KeyRecord,
     oldest: &[KeyRecord],
@@ -290,7 +342,8 @@ fn evict(
 ) -> Vec<KeyRecord> {
     let mut evicted = Vec::new();
     // The new record is written in place of an old one of its key.
-    for old in oldest.iter().filter(|old| old.key != new.key) {
+    let is_other = |old: &&KeyRecord| old.kind() != new.kind() || old.key != new.key;
+    for old in oldest.iter().filter(is_other) {
         if old.arrival > inbox.keys_after {
             let is_old = old.at.as_millis().saturating_add(KEY_WINDOW) < now.as_millis();
             if !is_old && inbox.keys <= MAX_KEYS {
@@ -304,29 +357,10 @@ fn evict(
     evicted
 }
 
-/// A key that the run knows: the same send again, or another one (M13, M15).
-fn again(
-    run: &dyn Fn() -> RunKey,
-    known: &KeyRecord,
-    key: &SendKey,
-) -> Result<Delivery, StoreError> {
-    if known.digest != key.digest {
-        return Err(StoreError::Refused(Refusal::KeyConflict(Box::new(
-            KeyConflict {
-                run: run(),
-                key: key.key.clone(),
-                name: known.name.clone(),
-                known: known.digest,
-                given: key.digest,
-            },
-        ))));
-    }
-    Ok(Delivery::Known(Delivered {
-        arrival: known.arrival,
-        at: known.at,
-        duplicate: true,
-        wakes: false,
-    }))
+/// When a key was first used, as far as its sender is believed.
+pub(super) fn sent_at_most(sent: Timestamp, at: Timestamp) -> Timestamp {
+    let ahead = at.as_millis().saturating_add(MOST_AHEAD);
+    sent.min(Timestamp::from_millis(ahead))
 }
 
 /// The records of the keys that come with a run, in the order of their rows. A run begins with fewer rows than the
@@ -347,14 +381,14 @@ pub(super) fn keys_of(keys: &[SendKey], rows: &[Queued]) -> Result<Vec<KeyRecord
 
 fn record(key: &SendKey, row: &Queued) -> KeyRecord {
     let name = told(&row.observation).map(|(_, told)| told.name.clone());
-    let ahead = row.at.as_millis().saturating_add(MOST_AHEAD);
     KeyRecord {
         key: key.key.clone(),
         digest: key.digest,
         name: name.unwrap_or_default(),
         arrival: row.arrival,
+        event: None,
         at: row.at,
-        sent: key.at.min(Timestamp::from_millis(ahead)),
+        sent: sent_at_most(key.at, row.at),
     }
 }
 
@@ -416,6 +450,7 @@ mod tests {
             digest: Value::null().digest(),
             name: "approval".into(),
             arrival,
+            event: None,
             at: at(1_000),
             sent: at(sent),
         }

@@ -31,6 +31,7 @@ pub mod sled;
 mod slots;
 mod stream;
 mod tasks;
+mod update_keys;
 mod view;
 
 pub use blocked::{BlockedChange, BlockedRecord};
@@ -41,10 +42,10 @@ pub use contract::{
 };
 pub use error::{KeyConflict, OfferClosed, OfferTaken, OtherOffer, Refusal, StoreError};
 pub use inbox::{
-    Awaited, Delivered, Inbox, KEY_WINDOW, KeyRecord, MAX_AWAITED, MAX_AWAITED_BYTES, MAX_INBOX,
-    MAX_KEY_BYTES, MAX_KEYS, SendKey,
+    Awaited, Delivered, Inbox, KEY_WINDOW, KeyKind, KeyRecord, MAX_AWAITED, MAX_AWAITED_BYTES,
+    MAX_INBOX, MAX_KEY_BYTES, MAX_KEYS, SendKey,
 };
-pub(crate) use inbox::{send_digest, told};
+pub(crate) use inbox::{judge_key, send_digest, told};
 pub use memory::MemoryStore;
 pub use migrate::Migrate;
 pub use offers::{Offer, OfferChange, OfferState, Waiting};
@@ -58,4 +59,6 @@ pub use slots::{Arrival, Committed, Slot, SlotEffect, slot_key};
 pub(crate) use slots::{is_filled, is_told};
 pub use stream::{StreamItem, StreamRange};
 pub use tasks::{AttemptOutcome, AttemptRecord, DueTimer, Task, TaskChange, TimerChange};
+pub use update_keys::UpdateKey;
+pub(crate) use update_keys::update_digest;
 pub use view::{ViewChange, ViewRecord};

@@ -99,6 +99,8 @@ pub(super) struct Restoring {
     pub(super) first_key: u64,
     /// The arrival of the last of them.
     pub(super) last_key: u64,
+    /// The last event by which one of them was accepted; 0: none is of an update.
+    pub(super) last_update: u64,
     /// The streams of which its histories have items.
     pub(super) streams: Vec<StreamRange>,
     /// Its offers so far.
@@ -212,6 +214,7 @@ pub(super) fn keys(
         }
         now.keys += 1;
         now.last_key = record.arrival;
+        now.last_update = now.last_update.max(record.event.unwrap_or_default());
     }
     Ok(now)
 }
@@ -279,6 +282,9 @@ pub(super) fn finish(
     }
     if keys.keys > 0 && (keys.first_key <= head.inbox.keys_after || keys.last_key > head.arrivals) {
         return inconsistent(run, "keys of sends that are not its own");
+    }
+    if keys.last_update > head.sequence {
+        return inconsistent(run, "the key of an update that its history does not have");
     }
     let offers = keys.offers;
     if offers.open != head.inbox.offers {

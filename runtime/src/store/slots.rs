@@ -20,11 +20,11 @@ use perennial::history::{Channel, Observation, SlotResult};
 use perennial::value::Value;
 use perennial::{OperationId, Receipt, RunEnd, RunId, RunKey, SendFailure, Timestamp};
 
-use super::contract::{Deliver, Head, Queued, Status};
-use super::inbox::{self, Delivered, Delivery, KeyRecord, MOST_EVICTED, SendKey, told};
+use super::contract::{Changes, Deliver, Head, Queued, Status};
+use super::inbox::{self, Delivered, Delivery, KeyKind, KeyRecord, MOST_EVICTED, SendKey, told};
 use super::offers::{self, Offer};
 use super::rules::{self, Resolved};
-use super::{Refusal, StoreError};
+use super::{Refusal, StoreError, update_keys};
 
 /// The longest text about a run that cannot be read, in bytes.
 const MAX_PROBLEM: usize = 1 << 10;
@@ -117,7 +117,7 @@ pub(super) struct Other {
 #[derive(Debug, Default)]
 pub(super) struct Keys {
     /// New ones, by the key, with what is there under it, left by an earlier run of that id.
-    pub(super) put: BTreeMap<String, (KeyRecord, Option<KeyRecord>)>,
+    pub(super) put: BTreeMap<(KeyKind, String), (KeyRecord, Option<KeyRecord>)>,
     /// Those whose places they take.
     pub(super) evicted: Vec<KeyRecord>,
     /// The oldest that are left, as many as the write may come to need; `None`: they were not read.
@@ -128,7 +128,13 @@ pub(super) struct Keys {
 pub(super) trait Stored {
     fn head(&self, run: &RunKey) -> Result<Option<Head>, StoreError>;
     /// The record of a key of the run whose head is `head`.
-    fn known(&self, run: &RunKey, head: &Head, key: &str) -> Result<Option<KeyRecord>, StoreError>;
+    fn known(
+        &self,
+        run: &RunKey,
+        head: &Head,
+        kind: KeyKind,
+        key: &str,
+    ) -> Result<Option<KeyRecord>, StoreError>;
     /// So many records with the smallest arrival numbers.
     fn oldest(&self, run: &RunKey, head: &Head, limit: usize)
     -> Result<Vec<KeyRecord>, StoreError>;
@@ -146,14 +152,17 @@ impl Filled {
     }
 }
 
-/// Fills the slots of a write in, of which `own` is what it has come to so far.
+/// Fills the slots of a write in, of which `own` is what it has come to so far, after it has noted the keys of the
+/// updates that it accepts.
 pub(super) fn fill(
     run: &RunKey,
     own: &mut Resolved,
-    slots: &[Slot],
+    changes: &Changes,
     stored: &impl Stored,
 ) -> Result<Filled, StoreError> {
+    let slots = &changes.slots;
     let mut filled = Filled::default();
+    filled.own.accept(run, &mut own.head, changes, stored)?;
     let mut sends: HashMap<&RunId, usize> = HashMap::new();
     for slot in slots {
         if let SlotEffect::Send { run: to, .. } = &slot.effect {
@@ -324,9 +333,9 @@ impl Keys {
         if let Observation::MessageArrived(message) = &mut observation {
             let digest = inbox::send_digest(Channel::Message, &message.name, &message.payload);
             message.key = Some(key.clone());
-            known = match self.put.get(&key) {
+            known = match self.put.get(&(KeyKind::Send, key.clone())) {
                 Some((put, _)) => Some(put.clone()),
-                None => stored.known(&run, head, &key)?,
+                None => stored.known(&run, head, KeyKind::Send, &key)?,
             };
             if self.oldest.is_none() {
                 let oldest = stored.oldest(&run, head, MOST_EVICTED.saturating_mul(sends))?;
@@ -356,22 +365,63 @@ impl Keys {
         let oldest = &oldest[..oldest.len().min(MOST_EVICTED)];
         let mut delivery = inbox::deliver(Some(head), known.as_ref(), oldest, &deliver)?;
         if let Delivery::New { key, evicted, .. } = &mut delivery {
-            if let Some(oldest) = &mut self.oldest {
-                let gone = |old: &KeyRecord| evicted.iter().any(|gone| gone.arrival == old.arrival);
-                // Those that go are among the first; one of the key itself is written over.
-                let first: Vec<_> = oldest.drain(..oldest.len().min(MOST_EVICTED)).collect();
-                first
-                    .into_iter()
-                    .rev()
-                    .filter(|old| !gone(old))
-                    .for_each(|old| oldest.push_front(old));
-            }
-            self.evicted.append(evicted);
+            self.evict(evicted);
             if let Some(key) = key.take() {
-                self.put.insert(key.key.clone(), (key, known));
+                self.put(key, known);
             }
         }
         Ok(delivery)
+    }
+
+    /// Notes the keys of updates that the run accepts.
+    fn accept(
+        &mut self,
+        run: &RunKey,
+        head: &mut Head,
+        changes: &Changes,
+        stored: &impl Stored,
+    ) -> Result<(), StoreError> {
+        let updates = &changes.update_keys;
+        if updates.is_empty() {
+            return Ok(());
+        }
+        // What it sends to itself may need some too.
+        let most = MOST_EVICTED.saturating_mul(updates.len() + changes.slots.len());
+        self.oldest = Some(stored.oldest(run, head, most)?.into());
+        for update in updates {
+            let key = &update.key.key;
+            let known = match self.put.get(&(KeyKind::Update, key.clone())) {
+                Some((put, _)) => Some(put.clone()),
+                None => stored.known(run, head, KeyKind::Update, key)?,
+            };
+            let oldest = self.oldest.iter().flatten().take(MOST_EVICTED);
+            let oldest: Vec<_> = oldest.cloned().collect();
+            let (record, mut evicted) =
+                update_keys::accept(run, head, known.as_ref(), &oldest, update)?;
+            self.evict(&mut evicted);
+            self.put(record, known);
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, record: KeyRecord, before: Option<KeyRecord>) {
+        let place = (record.kind(), record.key.clone());
+        self.put.insert(place, (record, before));
+    }
+
+    /// Those give their places away.
+    fn evict(&mut self, evicted: &mut Vec<KeyRecord>) {
+        if let Some(oldest) = &mut self.oldest {
+            let gone = |old: &KeyRecord| evicted.iter().any(|gone| gone.arrival == old.arrival);
+            // Those that go are among the first; one of the key itself is written over.
+            let first: Vec<_> = oldest.drain(..oldest.len().min(MOST_EVICTED)).collect();
+            first
+                .into_iter()
+                .rev()
+                .filter(|old| !gone(old))
+                .for_each(|old| oldest.push_front(old));
+        }
+        self.evicted.append(evicted);
     }
 }
 

@@ -181,6 +181,7 @@ fn a_restore_that_was_given_up_leaves_no_record_behind() {
         digest: Value::null().digest(),
         name: "approval".into(),
         arrival: number,
+        event: None,
         at: at(5),
         sent: at(5),
     };

@@ -3,6 +3,7 @@
 mod draw;
 mod emit;
 mod fulfil;
+mod handle;
 mod lent;
 mod log;
 mod receive;
@@ -10,6 +11,7 @@ mod record;
 mod send;
 mod spawn;
 mod time;
+mod until;
 mod version;
 mod view;
 
@@ -23,6 +25,7 @@ pub(crate) use lent::Lent;
 pub use receive::{Receive, ReceiveError, ReceiveTimeout};
 pub use send::Sending;
 pub use time::{MAX_SLEEP, Sleep, SleepError};
+pub use until::Until;
 
 use crate::machine::Core;
 use crate::{Namespace, RunId};

@@ -34,6 +34,7 @@ mod kind {
     pub(super) const SIGNAL_ARRIVED: u32 = 22;
     pub(super) const STUB_FULFILLED: u32 = 23;
     pub(super) const SLOT_FILLED: u32 = 30;
+    pub(super) const UPDATE_ACCEPTED: u32 = 50;
     pub(super) const ACTIVITY_SCHEDULED: u32 = 64;
     pub(super) const TIMER_STARTED: u32 = 65;
     pub(super) const RECORDED: u32 = 66;
@@ -49,6 +50,7 @@ mod kind {
     pub(super) const SET_CLOSED: u32 = 86;
     pub(super) const SEND_REQUESTED: u32 = 94;
     pub(super) const FULFIL_REQUESTED: u32 = 95;
+    pub(super) const UPDATE_ANSWERED: u32 = 114;
 }
 
 /// The unit as a record.
@@ -105,6 +107,15 @@ fn observation(fields: &mut FieldWriter<'_>, observation: &Observation) {
                 f.text(3, key);
             }
         }),
+        Observation::UpdateAccepted { name, input, key } => {
+            fields.nested(kind::UPDATE_ACCEPTED, |f| {
+                f.text(1, name);
+                f.text(2, input.as_json());
+                if let Some(key) = key {
+                    f.text(3, key);
+                }
+            });
+        }
         Observation::SlotFilled { operation, result } => {
             fields.nested(kind::SLOT_FILLED, |f| {
                 f.number(1, *operation);
@@ -241,6 +252,10 @@ fn decision(fields: &mut FieldWriter<'_>, decision: &Decision) {
             f.text(3, value.as_json());
             write_site(f, 4, site.as_ref());
         }),
+        Decision::UpdateAnswered { value, site } => fields.nested(kind::UPDATE_ANSWERED, |f| {
+            f.text(1, value.as_json());
+            write_site(f, 2, site.as_ref());
+        }),
         Decision::StubOffered {
             operation,
             name,
@@ -339,7 +354,8 @@ pub fn decode_unit(record: &[u8]) -> Result<Unit, RecordError> {
             | kind::MESSAGE_ARRIVED
             | kind::SIGNAL_ARRIVED
             | kind::STUB_FULFILLED
-            | kind::SLOT_FILLED => {
+            | kind::SLOT_FILLED
+            | kind::UPDATE_ACCEPTED => {
                 let read = read_observation(field, content.fields("event")?)?;
                 if observation.replace(read).is_some() {
                     return Err(RecordError::Malformed {
@@ -490,6 +506,11 @@ fn read_observation(event: u32, fields: Fields<'_>) -> Result<Observation, Recor
             value: parts.value(2, "value")?,
             key: parts.optional_text(3, "key")?,
         },
+        kind::UPDATE_ACCEPTED => Observation::UpdateAccepted {
+            name: parts.text(1, "name")?.to_owned(),
+            input: parts.value(2, "input")?,
+            key: parts.optional_text(3, "key")?,
+        },
         kind::SLOT_FILLED => Observation::SlotFilled {
             operation: parts.number(1, "operation")?,
             result: slot::read_result(parts.get(2, "result")?.fields("result")?)?,
@@ -524,7 +545,8 @@ fn read_decision(event: u32, content: Content<'_>) -> Result<Decision, RecordErr
         | kind::STUB_OFFERED..=kind::SET_CLOSED
         | kind::SEND_REQUESTED
         | kind::FULFIL_REQUESTED
-        | kind::EMITTED => content.fields("event")?,
+        | kind::EMITTED
+        | kind::UPDATE_ANSWERED => content.fields("event")?,
         other => return Err(RecordError::UnknownKind { kind: other.into() }),
     };
     let parts = Parts::read(fields)?;
@@ -575,6 +597,10 @@ fn read_decision(event: u32, content: Content<'_>) -> Result<Decision, RecordErr
             number: parts.number(2, "number")?,
             value: parts.value(3, "value")?,
             site: parts.site(4)?,
+        },
+        kind::UPDATE_ANSWERED => Decision::UpdateAnswered {
+            value: parts.value(1, "value")?,
+            site: parts.site(2)?,
         },
         kind::STUB_OFFERED => Decision::StubOffered {
             operation: parts.number(1, "operation")?,
@@ -681,6 +707,10 @@ mod tests {
             Decision::Emitted {
                 stream: "n".repeat(200).into(),
                 number: most,
+                value: value(),
+                site: site(),
+            },
+            Decision::UpdateAnswered {
                 value: value(),
                 site: site(),
             },
@@ -796,6 +826,11 @@ mod tests {
             Observation::StubFulfilled {
                 operation: most,
                 value: value(),
+                key: Some("k".repeat(200)),
+            },
+            Observation::UpdateAccepted {
+                name: "n".repeat(200),
+                input: value(),
                 key: Some("k".repeat(200)),
             },
         ];

@@ -94,6 +94,17 @@ pub enum Observation {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         key: Option<String>,
     },
+    /// Somebody outside has asked for a change, and the run has accepted it: its validator had nothing against it. What
+    /// the run has answered is the first decision of the unit (S27).
+    UpdateAccepted {
+        /// The name of the update.
+        name: String,
+        /// What was asked.
+        input: Value,
+        /// The idempotency key of who has asked, where one was given (S4).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        key: Option<String>,
+    },
     /// A decision that only its commit could give a result to has got it (S3). It comes before all else that the run
     /// is told.
     SlotFilled {
@@ -128,6 +139,9 @@ impl Observation {
                 Self::StubFulfilled { value, key, .. } => {
                     value.as_json().len() + key.as_ref().map_or(0, String::len)
                 }
+                Self::UpdateAccepted { name, input, key } => {
+                    name.len() + input.as_json().len() + key.as_ref().map_or(0, String::len)
+                }
                 Self::SlotFilled { result, .. } => result.size(),
                 Self::Migrated(migrated) => migrated.size(),
             }
@@ -151,6 +165,7 @@ impl Observation {
             Self::Started(_)
             | Self::MessageArrived(_)
             | Self::SignalArrived(_)
+            | Self::UpdateAccepted { .. }
             | Self::Migrated(_) => None,
         }
     }
@@ -495,6 +510,14 @@ pub enum Decision {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         site: Option<CallSite>,
     },
+    /// It answered an update that it has accepted: the first decision of that unit (S27).
+    UpdateAnswered {
+        /// The answer.
+        value: Value,
+        /// Where in the source the update is handled.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        site: Option<CallSite>,
+    },
     /// It asked which version of its code this run has, and this is the one from here on (S36).
     Marker {
         /// What the code calls the change.
@@ -557,6 +580,7 @@ impl Decision {
                 Self::StubInvalid { problem, .. } => problem.len(),
                 Self::TimerStarted { .. } | Self::Dropped { .. } => 0,
                 Self::Emitted { stream, value, .. } => stream.len() + value.as_json().len(),
+                Self::UpdateAnswered { value, .. } => value.as_json().len(),
                 Self::Marker { id, .. } => id.len(),
                 Self::SetClosed { name, open, .. } => name.len() + 16 * open.len(),
                 Self::ReceiveStarted { name, .. } => name.len(),
@@ -599,6 +623,7 @@ impl Decision {
             | Self::Dropped { operation } => Some(*operation),
             Self::Recorded { .. }
             | Self::Emitted { .. }
+            | Self::UpdateAnswered { .. }
             | Self::Marker { .. }
             | Self::SetClosed { .. }
             | Self::Completed { .. }
@@ -615,6 +640,7 @@ impl Decision {
             | Self::Recorded { site, .. }
             | Self::ReceiveStarted { site, .. }
             | Self::Emitted { site, .. }
+            | Self::UpdateAnswered { site, .. }
             | Self::StubOffered { site, .. }
             | Self::SendRequested { site, .. }
             | Self::FulfilRequested { site, .. }

@@ -191,6 +191,10 @@ impl Text {
                 operation, value, ..
             } => Line::new(format!("fulfilled    {}", self.operation(*operation)))
                 .value(layout::value(value)),
+            Observation::UpdateAccepted { name, input, .. } => {
+                Line::new(format!("update       {}", name.escape_debug()))
+                    .value(layout::value(input))
+            }
             Observation::Migrated(migrated) => self.migrated(migrated),
         }
     }
@@ -290,6 +294,9 @@ impl Text {
                     false => format!("  emitted    {stream} #{number}"),
                 })
                 .value(layout::value(value))
+            }
+            Decision::UpdateAnswered { value, .. } => {
+                Line::new("  answered   ").value(layout::value(value))
             }
             Decision::Marker { id, version, .. } => {
                 Line::new(format!("  marker     {} {version}", id.escape_debug()))

@@ -119,6 +119,11 @@ impl Side {
         }
     }
 
+    /// The answer to an update that was accepted.
+    pub(crate) fn answered() -> Self {
+        Self::called("answer to an update")
+    }
+
     /// The offer of a stub.
     pub(crate) fn stub(name: &str) -> Self {
         Self {
@@ -276,6 +281,10 @@ impl Side {
             Decision::Emitted { stream, value, .. } => Self {
                 value: Some(value.clone()),
                 ..Self::emitted(stream)
+            },
+            Decision::UpdateAnswered { value, .. } => Self {
+                value: Some(value.clone()),
+                ..Self::answered()
             },
             Decision::Marker { id, version, .. } => Self {
                 name: Some(id.clone().into_owned()),

@@ -26,12 +26,31 @@ use crate::value::{EncodeError, Value};
 /// The longest line of a log, in bytes; what is longer is cut.
 const MAX_LOG_LINE: usize = 16 << 10;
 
-/// While it lives, code of the user's runs that may not use the `Cx`, since replay does not run it.
-struct Inside<'a>(&'a Core);
+/// Code of the user's that may not decide anything by the `Cx`.
+#[derive(Debug)]
+pub(super) struct Apart {
+    pub(super) what: &'static str,
+    pub(super) why: &'static str,
+    pub(super) help: &'static str,
+}
+
+const RECORD: Apart = not_replayed("the closure of `cx.record`");
+const LOG: Apart = not_replayed("a text for `cx.log`");
+
+const fn not_replayed(what: &'static str) -> Apart {
+    Apart {
+        what,
+        why: "which is not run again in replay",
+        help: "make the value first, and then hand it over",
+    }
+}
+
+/// While it lives, code of the user's runs that may not use the `Cx`.
+pub(super) struct Inside<'a>(&'a Core, Option<&'static Apart>);
 
 impl Drop for Inside<'_> {
     fn drop(&mut self) {
-        self.0.state.borrow_mut().inside = None;
+        self.0.state.borrow_mut().inside = self.1;
     }
 }
 
@@ -41,9 +60,9 @@ impl Core {
         self.is_polling().then(|| self.state.borrow_mut())
     }
 
-    fn inside(&self, what: &'static str) -> Inside<'_> {
-        self.state.borrow_mut().inside = Some(what);
-        Inside(self)
+    pub(super) fn inside(&self, what: &'static Apart) -> Inside<'_> {
+        let outer = self.state.borrow_mut().inside.replace(what);
+        Inside(self, outer)
     }
 
     pub(super) fn schedule_activity(
@@ -223,7 +242,7 @@ impl Core {
             }
         }
         let made = {
-            let _inside = self.inside("the closure of `cx.record`");
+            let _inside = self.inside(&RECORD);
             make(&mut self.entropy.borrow_mut())
         };
         match made {
@@ -345,7 +364,7 @@ impl Core {
             }
         }
         let message = {
-            let _inside = self.inside("a text for `cx.log`");
+            let _inside = self.inside(&LOG);
             message.to_string()
         };
         let message = shorten(message, MAX_LOG_LINE);

@@ -29,11 +29,14 @@ mod state;
 mod step;
 mod tasks;
 mod trail;
+mod untils;
+mod updates;
 mod view;
 mod waits;
 
 pub use markers::MAX_MARKER_ID;
 pub use step::{LogLine, Offered, Retold, Scheduled, Step};
+pub use updates::Verdict;
 pub use view::Shown;
 
 pub(crate) use self::core::{Core, SITE};
@@ -47,6 +50,7 @@ pub(crate) use send::Sends;
 pub(crate) use state::{Arrived, Resolution};
 pub(crate) use tasks::TaskId;
 pub(crate) use trail::pending;
+pub(crate) use updates::{Handler, Handles};
 pub(crate) use waits::{judged, may_poll, pass, wait};
 
 use flag::Flag;
@@ -342,10 +346,16 @@ impl Machine {
             Observation::SlotFilled { operation, result } => {
                 self.core.resolve(operation, Resolution::Slot(result))?;
             }
+            // The handler is code of the user's.
+            Observation::UpdateAccepted { name, input, .. } => self.catch(|machine| {
+                machine.core.accept(&name, &input);
+                Ok(())
+            })?,
             Observation::MessageArrived(told) => self.core.arrive(Channel::Message, told)?,
             Observation::SignalArrived(told) => self.core.arrive(Channel::Signal, told)?,
         }
         crate::allowed::leave_all();
+        self.core.wake_untils();
         self.catch(|machine| {
             machine.poll();
             if machine.finished {
@@ -378,6 +388,7 @@ impl Machine {
     fn discard(&mut self) {
         let root = self.root.take();
         let _ = catch_unwind(AssertUnwindSafe(|| drop(root)));
+        let _ = catch_unwind(AssertUnwindSafe(|| self.core.discard_updates()));
         self.core.discard_tasks();
     }
 
@@ -452,7 +463,7 @@ impl Machine {
             }
             polled |= core.poll_tasks();
             core.check_polls();
-            if !polled || core.has_error() {
+            if core.has_error() || (!polled && !core.wake_untils_again()) {
                 return;
             }
         }

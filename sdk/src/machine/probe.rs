@@ -97,6 +97,16 @@ impl State {
 
     /// The code waits, or has ended, and the unit has `left` and more.
     pub(super) fn left(&mut self, left: &Decision, finished: bool) -> Blocked {
+        self.left_because(left, finished, None)
+    }
+
+    /// The same, where there is more to say.
+    pub(super) fn left_because(
+        &mut self,
+        left: &Decision,
+        finished: bool,
+        why: Option<String>,
+    ) -> Blocked {
         let kind = if finished {
             IncompatibleKind::LeftOver
         } else {
@@ -104,6 +114,9 @@ impl State {
         };
         let marker = self.marker_left(left, None);
         let mut error = marker.unwrap_or_else(|| self.mismatch(kind, Some(Side::of(left)), None));
+        if let Some(why) = why {
+            error.explain(why);
+        }
         if let Some(recorded) = &mut error.recorded {
             recorded.event = Some(error.event);
         }

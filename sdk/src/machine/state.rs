@@ -9,10 +9,13 @@ use std::task::Waker;
 use rustc_hash::FxBuildHasher;
 
 use super::core::SITE;
+use super::decide::Apart;
 use super::inbox::Inbox;
 use super::markers::MarkerValue;
 use super::probe::Probe;
 use super::step::{LogLine, Offered, Scheduled};
+use super::untils::Untils;
+use super::updates::Updates;
 use super::view::Views;
 use super::waits::passed;
 use super::{ActivityEnd, MAX_COMMANDS, MAX_OPEN, MAX_POLLS, MAX_UNIT_BYTES};
@@ -124,8 +127,8 @@ pub(super) struct State {
     steps: usize,
     /// How often code went on regardless after an error.
     ignored: usize,
-    /// Which code of the user's is running that may not use the `Cx`, since replay does not run it.
-    pub(super) inside: Option<&'static str>,
+    /// Which code of the user's is running that may not use the `Cx`.
+    pub(super) inside: Option<&'static Apart>,
     pub(super) next_operation: u64,
     /// In no order: whoever needs one sorts.
     pub(super) operations: HashMap<u64, Operation, FxBuildHasher>,
@@ -133,6 +136,10 @@ pub(super) struct State {
     pub(super) abandoned: BTreeMap<u64, &'static str>,
     /// Messages that no wait has taken, and the waits that have none.
     pub(super) inbox: Inbox,
+    /// The changes that the run lets others ask of it.
+    pub(super) updates: Updates,
+    /// The conditions that are waited for.
+    pub(super) untils: Untils,
     /// What the run shows of itself.
     pub(super) views: Views,
     /// The number of the last item of each stream.
@@ -176,6 +183,8 @@ impl State {
             operations: HashMap::default(),
             abandoned: BTreeMap::new(),
             inbox: Inbox::default(),
+            updates: Updates::default(),
+            untils: Untils::default(),
             views: Views::default(),
             streams: BTreeMap::new(),
             markers: HashMap::default(),
@@ -288,16 +297,14 @@ impl State {
         None
     }
 
-    pub(super) fn misused<T>(&mut self, inside: &'static str) -> Option<T> {
+    pub(super) fn misused<T>(&mut self, inside: &'static Apart) -> Option<T> {
+        let Apart { what, why, help } = inside;
         self.error = Some(Blocked::Panicked(Box::new(Panicked {
             run: self.run_text(),
             workflow: self.workflow,
             event: self.unit.saturating_sub(1),
             site: passed().map(|site| self.call_site(site)),
-            message: format!(
-                "the `Cx` was used inside {inside}, which is not run again in replay\n\n\
-                 help: make the value first, and then hand it over"
-            ),
+            message: format!("the `Cx` was used inside {what}, {why}\n\nhelp: {help}"),
         })));
         None
     }
@@ -353,6 +360,8 @@ impl State {
         operations
             + markers
             + self.inbox.memory()
+            + self.updates.memory()
+            + self.untils.memory()
             + self.views.memory()
             + self.abandoned.len() * size_of::<(u64, &str)>() * 2
             + self.started_by.len()

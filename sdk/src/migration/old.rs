@@ -482,6 +482,7 @@ impl Known {
             | Observation::MessageArrived(_)
             | Observation::SignalArrived(_)
             | Observation::SlotFilled { .. }
+            | Observation::UpdateAccepted { .. }
             | Observation::Migrated(_) => return,
         };
         open.remove(operation);

@@ -69,6 +69,15 @@ impl fmt::Display for Diverged {
             calls(f, &self.touched)?;
         }
         f.write_str("\nhelp: look before this place for what is not the same twice:\n")?;
+        let answer = Side::answered().what;
+        if [&self.first, &self.second]
+            .iter()
+            .any(|side| side.as_ref().is_some_and(|side| side.what == answer))
+        {
+            f.write_str(
+                "  what the validator of an update changes, which is not run again: let the handler change it\n",
+            )?;
+        }
         let remembers = "  what a `thread_local!` (D114) or a static (D113) remembers: use variables of the workflow\n";
         // Hash maps have other keys the second time, and it is later: it may be these all the same.
         if self.on_a_used_thread {

@@ -20,10 +20,10 @@ use super::sandbox::World;
 use super::slots::Slots;
 use super::suggest::closest;
 use crate::history::{Channel, Decision, Observation, SEMANTICS, Started, TEST_ARTIFACT, Told};
-use crate::machine::{Machine, Pins, Step};
+use crate::machine::{Machine, Pins, Step, Verdict};
 use crate::value::Value;
 use crate::{
-    ActivityDefinition, AttemptEnd, Namespace, Receipt, RunId, RunKey, States, Timestamp,
+    ActivityDefinition, AttemptEnd, Blocked, Namespace, Receipt, RunId, RunKey, States, Timestamp,
     WorkflowDefinition,
 };
 
@@ -101,6 +101,8 @@ pub(super) struct TestedRun {
     pub(super) slots: usize,
     /// How many messages and signals have come, and values for its offers from runs.
     pub(super) told: u64,
+    /// The run is asked for a change next: all that has come is told before.
+    pub(super) is_asked: bool,
     /// What runs were told that have fulfilled its offers, by operation.
     pub(super) receipts: BTreeMap<u64, Receipt>,
     /// The signals for which nothing waited.
@@ -202,6 +204,7 @@ impl Driver {
             filled: VecDeque::new(),
             slots: 0,
             told: 0,
+            is_asked: false,
             receipts: BTreeMap::new(),
             dropped_signals: Vec::new(),
             timers: BTreeSet::new(),
@@ -470,6 +473,20 @@ impl Driver {
             let site = site.as_ref().map(|site| format!("  {}", place(site)));
             waits_for.push(format!("~{operation} {what}{}", site.unwrap_or_default()));
         }
+        if let Some(machine) = run
+            .machine
+            .as_ref()
+            .filter(|machine| machine.waits_for_a_condition())
+        {
+            waits_for.push("until a condition holds".to_owned());
+            let constants = recording.definition.graph.handled();
+            let handled = machine.handled().into_iter();
+            answers.extend(handled.map(|name| {
+                let known = constants.iter().find(|known| known.name == name);
+                let name = known.map_or(name, |known| known.constant);
+                format!("run.update({}, ..)", name.escape_debug())
+            }));
+        }
         TestFailure::Waiting(Box::new(Waiting {
             run: recording.run.clone(),
             workflow: recording.definition.name.to_owned(),
@@ -492,6 +509,16 @@ impl TestedRun {
     pub(super) fn fill(&mut self, at: Timestamp, observation: Observation) {
         self.slots -= 1;
         self.filled.push_back(Input { at, observation });
+    }
+
+    /// What the run says of an update; `None`: it has ended.
+    pub(super) fn validate(
+        &mut self,
+        update: &str,
+        input: &Value,
+    ) -> Option<Result<Verdict, Blocked>> {
+        let machine = self.machine.as_mut()?;
+        Some(machine.validate(update, input))
     }
 
     /// Whether the run waits for that.
@@ -521,7 +548,9 @@ impl TestedRun {
         let due = self.timers.first().filter(|(deadline, _)| *deadline <= now);
         match (self.inputs.front(), due) {
             (Some(kept), _) if !self.wakes(kept) => {
-                let is_woken = due.is_some() || self.inputs.iter().any(|input| self.wakes(input));
+                let is_woken = self.is_asked
+                    || due.is_some()
+                    || self.inputs.iter().any(|input| self.wakes(input));
                 is_woken.then(|| self.inputs.pop_front())?
             }
             (_, Some(&(_, operation))) => {

@@ -7,6 +7,7 @@ use super::mock::Miscounted;
 use super::offers::NotOffered;
 use super::sandbox::Touched;
 use super::told::what;
+use super::updates::NotTaken;
 use crate::Blocked;
 use crate::history::{CallSite, Channel};
 use crate::prose::shorten;
@@ -36,6 +37,8 @@ pub enum TestFailure {
     Ended(Box<Ended>),
     /// The test fulfils a stub that cannot be fulfilled.
     NotOffered(Box<NotOffered>),
+    /// The test asks for a change that the run neither accepts nor refuses.
+    NotTaken(Box<NotTaken>),
     /// An activity fails again and again, and may do so for ever.
     Endless(Box<Endless>),
     /// An activity whose code is run asks for application state that the test does not have.
@@ -98,6 +101,7 @@ impl fmt::Display for TestFailure {
             Self::Waiting(failure) => failure.fmt(f),
             Self::Ended(failure) => failure.fmt(f),
             Self::NotOffered(failure) => failure.fmt(f),
+            Self::NotTaken(failure) => failure.fmt(f),
             Self::Endless(failure) => failure.fmt(f),
             Self::NoState { activity, state } => write!(
                 f,

@@ -133,6 +133,7 @@ fn bare(history: &History) -> History {
                 | Decision::Recorded { site, .. }
                 | Decision::ReceiveStarted { site, .. }
                 | Decision::Emitted { site, .. }
+                | Decision::UpdateAnswered { site, .. }
                 | Decision::StubOffered { site, .. }
                 | Decision::SendRequested { site, .. }
                 | Decision::FulfilRequested { site, .. }

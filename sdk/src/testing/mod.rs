@@ -80,6 +80,7 @@ mod suggest;
 mod test_run;
 mod thorough;
 mod told;
+mod updates;
 
 pub use body::{TestResult, failure_of, test};
 pub use diverged::Diverged;
@@ -100,3 +101,4 @@ pub use sent::Sent;
 pub use snapshot::Snapshot;
 pub use test_run::TestRun;
 pub use told::Unread;
+pub use updates::{NotTaken, NotTakenWhy};

@@ -200,6 +200,7 @@ fn each_value(units: &mut [Unit], visit: &mut dyn FnMut(&str, &str, &mut Json)) 
         }
     };
     for unit in units {
+        let mut updated = String::new();
         let of = |operation: &u64| names.get(operation).map_or("?", |name| name);
         match &mut unit.observation {
             Observation::Started(started) => {
@@ -229,6 +230,10 @@ fn each_value(units: &mut [Unit], visit: &mut dyn FnMut(&str, &str, &mut Json)) 
                 value: answer,
                 ..
             } => value(of(operation), "result", answer),
+            Observation::UpdateAccepted { name, input, .. } => {
+                updated.clone_from(name);
+                value(name, "input", input);
+            }
             Observation::Migrated(migrated) => {
                 if let Some(started) = &mut migrated.unstarted {
                     value(&started.workflow, "input", &mut started.input);
@@ -262,6 +267,7 @@ fn each_value(units: &mut [Unit], visit: &mut dyn FnMut(&str, &str, &mut Json)) 
                     value: item,
                     ..
                 } => value(stream, "item", item),
+                Decision::UpdateAnswered { value: answer, .. } => value(&updated, "answer", answer),
                 Decision::SendRequested { name, payload, .. } => value(name, "payload", payload),
                 Decision::FulfilRequested {
                     stub, value: given, ..

@@ -295,6 +295,7 @@ fn after(unit: &Unit) -> String {
         Observation::MessageArrived(told) => format!("message {}", told.name.escape_debug()),
         Observation::SignalArrived(told) => format!("signal {}", told.name.escape_debug()),
         Observation::StubFulfilled { operation, .. } => format!("fulfilled ~{operation}"),
+        Observation::UpdateAccepted { name, .. } => format!("update {}", name.escape_debug()),
         Observation::SlotFilled { operation, result } => match result {
             SlotResult::Sent(_) => format!("sent ~{operation}"),
             SlotResult::NotSent(_) => format!("not sent ~{operation}"),

@@ -52,6 +52,7 @@ fn kind(history: &History) -> u64 {
             Observation::MessageArrived(told) => ("message", &*told.name, 0),
             Observation::SignalArrived(told) => ("signal", &*told.name, 0),
             Observation::StubFulfilled { .. } => ("fulfilled", "", 0),
+            Observation::UpdateAccepted { name, .. } => ("update", &**name, 0),
             Observation::SlotFilled { result, .. } => match result {
                 SlotResult::Sent(_) => ("sent", "", 0),
                 SlotResult::NotSent(_) => ("not sent", "", 0),
@@ -75,6 +76,7 @@ fn kind(history: &History) -> u64 {
                 RecordSource::Named(name) => ("recorded", &**name, 0),
             },
             Decision::Emitted { stream, .. } => ("emitted", &**stream, 0),
+            Decision::UpdateAnswered { .. } => ("answered", "", 0),
             Decision::Marker { id, version, .. } => ("marker", &**id, *version),
             Decision::SetClosed { name, .. } => ("closed", &**name, 0),
             Decision::Dropped { .. } => ("dropped", "", 0),

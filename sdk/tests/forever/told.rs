@@ -186,6 +186,28 @@ fn publishes(run: &str, count: usize, change: impl Fn(&mut Started)) -> History 
     told(started, observations.into_iter().take(count))
 }
 
+/// As long as `count` observations go.
+fn updates(run: &str, count: usize) -> History {
+    let order = |cents| workflows::Order {
+        id: "A-1 \"ü\"".to_owned(),
+        cents,
+        note: None,
+    };
+    let asked = |cents, key: Option<&str>| Observation::UpdateAccepted {
+        name: "set:limit-of.the_shop".to_owned(),
+        input: Value::encode(&order(cents)).unwrap(),
+        key: key.map(str::to_owned),
+    };
+    let observations = [
+        asked(3, None),
+        asked(u64::MAX, Some("raise-1 \"ü\"")),
+        completed(1, 1_u64),
+        asked(0, None),
+    ];
+    let started = started("updates", run, order(1_200));
+    told(started, observations.into_iter().take(count))
+}
+
 /// The first `count` things that it is told, stubs that are fulfilled among them.
 fn offers(run: &str, count: usize) -> History {
     let fulfilled = |operation, value: &str, key: Option<&str>| Observation::StubFulfilled {
@@ -468,6 +490,12 @@ pub(crate) fn histories() -> Vec<(&'static str, History)> {
         (
             "publishes-without-sites",
             without_sites(publishes("order-55", usize::MAX, |_| {})),
+        ),
+        ("updates", updates("order-56", usize::MAX)),
+        ("updates-in-flight", updates("order-57", 2)),
+        (
+            "updates-without-sites",
+            without_sites(updates("order-58", usize::MAX)),
         ),
         ("offers", offers("order-52", usize::MAX)),
         ("offers-in-flight", offers("order-53", 5)),

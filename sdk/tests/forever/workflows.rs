@@ -1,5 +1,8 @@
 //! The workflows of the histories. Each is released: never change one, add another.
 
+use std::cell::Cell;
+use std::rc::Rc;
+
 use perennial::WorkflowDefinition;
 use perennial::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -214,6 +217,24 @@ async fn sends(cx: &Cx, others: Vec<RunId>) -> Result<(Vec<u64>, Vec<String>), E
     Ok((sent, not_sent))
 }
 
+const SET_LIMIT: Update<Order, Option<u64>, String> = Update::new("set:limit-of.the_shop");
+
+/// Changes that are asked for, one of them in the unit in which the run ends.
+#[workflow]
+async fn updates(cx: &Cx, order: Order) -> Result<u64, Error> {
+    let limit = Rc::new(Cell::new(None));
+    let set = Rc::clone(&limit);
+    cx.handle(
+        SET_LIMIT,
+        |_| Ok(()),
+        move |order| set.replace(Some(order.cents)),
+    );
+    cx.until(|| limit.get() > Some(order.cents)).await;
+    let shipped = ship(cx, 1).await?;
+    cx.until(|| limit.get() == Some(0)).await;
+    Ok(shipped)
+}
+
 /// Somebody says yes or no to an order.
 #[stub]
 async fn verdict(cx: &Cx, order: Order) -> String;
@@ -249,6 +270,7 @@ async fn fulfils(cx: &Cx, asked: Vec<OperationId>) -> Result<(Vec<u64>, Vec<Stri
 
 pub(crate) fn all() -> Vec<WorkflowDefinition> {
     vec![
+        WorkflowDefinition::of::<updates>(),
         WorkflowDefinition::of::<everything>(),
         WorkflowDefinition::of::<refuses>(),
         WorkflowDefinition::of::<waits>(),

@@ -485,6 +485,7 @@ fn decisions(decisions: &mut Vec<Decision>, what: u8, [b, c]: [usize; 2]) {
                 value: recorded, ..
             } => *recorded = value(c),
             Decision::Emitted { value: item, .. } => *item = value(c),
+            Decision::UpdateAnswered { value: answer, .. } => *answer = value(c),
             Decision::Completed { value: result, .. } => *result = value(c),
             Decision::Failed { error, .. } => *error = value(c),
             _ => {}

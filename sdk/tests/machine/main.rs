@@ -36,5 +36,7 @@ mod send;
 mod spawn;
 mod stubs;
 mod timers;
+mod until;
+mod updates;
 mod versions;
 mod views;

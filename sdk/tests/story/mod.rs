@@ -18,7 +18,7 @@ use std::sync::Arc;
 use perennial::history::{
     ActivityFailure, Decision, Observation, SEMANTICS, Started, Told, Unit, encode_unit, render,
 };
-use perennial::machine::{LogLine, Machine, Step};
+use perennial::machine::{LogLine, Machine, Step, Verdict};
 use perennial::value::Value;
 use perennial::{Blocked, Namespace, RunId, Timestamp, Workflow, WorkflowDefinition};
 use serde::Serialize;
@@ -176,6 +176,11 @@ impl Story {
     }
 
     // ---- what came of it -----------------------------------------------------------------------------
+
+    /// What the run's validator says.
+    pub fn validate(&mut self, update: &str, input: &Value) -> Result<Verdict, Blocked> {
+        self.machine.validate(update, input)
+    }
 
     pub fn machine(&self) -> &Machine {
         &self.machine

@@ -15,6 +15,7 @@ mod sent;
 mod streams;
 mod stubs;
 mod told;
+mod updates;
 mod versions;
 
 use perennial::prelude::*;

@@ -103,7 +103,7 @@ fn what_is_no_history_says_where_and_what_was_expected() {
     insta::assert_snapshot!(texts.join("\n"), @r#"
     not a history: line 1, byte 0: EOF while parsing a value
     not a history: line 29, byte 3: EOF while parsing a value
-    not a history: line 25, byte 29: unknown variant `activity_sheduled`, expected one of `activity_scheduled`, `timer_started`, `receive_started`, `received`, `stub_offered`, `stub_invalid`, `send_requested`, `fulfil_requested`, `recorded`, `emitted`, `marker`, `set_closed`, `dropped`, `completed`, `failed`
+    not a history: line 25, byte 29: unknown variant `activity_sheduled`, expected one of `activity_scheduled`, `timer_started`, `receive_started`, `received`, `stub_offered`, `stub_invalid`, `send_requested`, `fulfil_requested`, `recorded`, `emitted`, `update_answered`, `marker`, `set_closed`, `dropped`, `completed`, `failed`
     not a history: line 64, byte 1: missing field `units`
     not a history: line 6, byte 21: invalid type: string "one", expected u64
     not a history: line 5, byte 3: the run id "order 42" has a space at byte 5, which an id cannot have

@@ -243,6 +243,8 @@ fn graph(
         functions,
         for_others,
         published,
+        handled,
+        handles_others,
     } = &called.listening;
     let mut allowed = TokenStream::new();
     let last = |path: &syn::Path| {
@@ -260,6 +262,21 @@ fn graph(
             })
         });
         fields.extend(quote!(published: &[#(#published),*],));
+    }
+    if !handled.is_empty() {
+        allowed = quote!(#[allow(deprecated)]);
+        let handled = handled.iter().map(|path| {
+            let name = last(path);
+            quote!(|| {
+                #[allow(unused_imports)]
+                use #krate::__private::handled::{Known as _, OfUpdate, Typed as _, Unknown as _};
+                (&&OfUpdate(&#path)).handles(#name)
+            })
+        });
+        fields.extend(quote!(handles: &[#(#handled),*],));
+    }
+    if *handles_others || reached.listens {
+        fields.extend(quote!(handles_others: true,));
     }
     let stubs = index::stubs(functions, ident.span());
     if !stubs.is_empty() {

@@ -65,7 +65,15 @@ pub(super) struct Operation {
 }
 
 /// Methods of the context that decide nothing and wait for nothing.
-pub(super) const HARMLESS: &[&str] = &["clone", "log", "namespace", "now", "run_id", "set"];
+pub(super) const HARMLESS: &[&str] = &[
+    "clone",
+    "handle",
+    "log",
+    "namespace",
+    "now",
+    "run_id",
+    "set",
+];
 
 /// Methods of the context that decide at once.
 pub(super) const DECISIONS: &[&str] = &["emit", "random", "random_range", "record", "uuid"];

@@ -1,6 +1,6 @@
-//! `perennial send`, `signal`, `fulfil`, `pause`, `resume`, `fork`, `list`, `show`, `history`, `messages`, `waiting`,
-//! `view` and `stream`: talking to runs, in a program that is at work, in a store that no program has open, and, but for
-//! what changes them, in an export.
+//! `perennial send`, `signal`, `update`, `fulfil`, `pause`, `resume`, `fork`, `list`, `show`, `history`, `messages`,
+//! `waiting`, `view` and `stream`: talking to runs, in a program that is at work, in a store that no program has open,
+//! and, but for what changes them, in an export.
 
 mod follow;
 mod fork;
@@ -20,6 +20,7 @@ mod show;
 mod stream;
 mod text;
 mod timeline;
+mod update;
 mod view;
 mod waiting;
 
@@ -44,6 +45,7 @@ pub(crate) use refused::{NotDone, Unusable};
 pub(crate) use send::{Send, Signal};
 pub(crate) use show::Show;
 pub(crate) use stream::Stream;
+pub(crate) use update::Update;
 pub(crate) use view::View;
 pub(crate) use waiting::Waiting;
 

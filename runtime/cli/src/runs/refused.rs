@@ -57,6 +57,23 @@ impl NotDone {
         Self::changing(store, error, &again)
     }
 
+    /// Of a change that a run was asked for: what it knows of that is in its history.
+    pub(super) fn asking(store: &Path, error: AskError) -> Self {
+        match error {
+            AskError::Refused(mut refused) if refused.code == Refused::KEY_TOO_OLD => {
+                let store = store.to_string_lossy();
+                let store = quoted(&store);
+                refused.help = Some(format!(
+                    "`perennial history {store} <RUN>` shows what the run has accepted; ask under a new key if it is not \
+                     there"
+                ));
+                let (text, may_be_done) = (refused.to_string(), false);
+                Self { text, may_be_done }
+            }
+            error => Self::new(store, error),
+        }
+    }
+
     /// Of something that was to be read.
     pub(super) fn reading(store: &Path, error: AskError) -> Self {
         let text = match error {

@@ -249,6 +249,10 @@ impl Maker<'_> {
                 });
             }
             Observation::SlotFilled { operation, result } => self.filled(*operation, result),
+            Observation::UpdateAccepted { name, input, .. } => {
+                let said = format!("{}  {}", short(name, 80), value(input));
+                self.put(at, "update", said);
+            }
             Observation::TimerFired { operation } => self.end(*operation, |_| "over".to_owned()),
             Observation::MessageArrived(told) => self.told(at, Channel::Message, told),
             Observation::SignalArrived(told) => self.told(at, Channel::Signal, told),
@@ -397,6 +401,9 @@ impl Maker<'_> {
             } => {
                 let said = format!("{} #{number}  {}", short(stream, 80), value(of));
                 self.put(at, "gives out", said);
+            }
+            Decision::UpdateAnswered { value: of, .. } => {
+                self.put(at, "answers", value(of));
             }
             Decision::SetClosed { name, open, .. } => {
                 let said = format!("{}, with {} open", short(name, 80), open.len());

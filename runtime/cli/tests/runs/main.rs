@@ -17,4 +17,6 @@ mod references;
 mod scene;
 mod stopped;
 mod stubs;
+#[cfg(unix)]
+mod update;
 mod world;

@@ -40,6 +40,7 @@ pub fn a_commit_changes_all_that_it_says(factory: Factory<'_>) {
         dropped_signals: 0,
         enqueue: vec![completed(4, value(10))],
         slots: Vec::new(),
+        update_keys: Vec::new(),
         awaited: None,
         tasks: vec![put(3), put(4)],
         timers: vec![TimerChange::Put {

@@ -4,7 +4,7 @@ use perennial::RunKey;
 use perennial::history::{Channel, Unit};
 
 use super::scene::{Scene, at, completed, key, key_in, no_changes, ok, put, value};
-use super::{fork, fulfilments, inbox, keys, offers, pause, slots, streams, views};
+use super::{fork, fulfilments, inbox, keys, offers, pause, slots, streams, update_keys, views};
 use crate::store::{
     AttemptOutcome, AttemptRecord, Awaited, BlockedChange, BlockedRecord, Changes, DueTimer,
     FinishedRun, Keep, KeyRecord, ListQuery, Loaded, Offer, OfferChange, Page, ProgramRecord,
@@ -128,6 +128,7 @@ fn tell(scene: &Scene) {
                 ..no_changes()
             });
         }
+        update_keys::accept(&mut run, &["key-1"]);
         if name == "told-anew" {
             run.end();
             run.begin_anew();

@@ -67,6 +67,7 @@ pub fn m13_m19_a_repeated_send_is_the_same_one(factory: Factory<'_>) {
         digest: later.key.as_ref().map_or(Digest([0; 32]), |key| key.digest),
         name: "approval".into(),
         arrival: 1,
+        event: None,
         at: at(7),
         sent: at(7),
     };

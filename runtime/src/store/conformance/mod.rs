@@ -43,6 +43,7 @@ pub mod slots;
 pub mod streams;
 pub mod tasks;
 pub mod timers;
+pub mod update_keys;
 pub mod views;
 
 use std::sync::Arc;
@@ -116,6 +117,10 @@ macro_rules! store_conformance {
                 m17_m18_a_key_is_known_after_all_is_over, a_message_that_comes_with_a_run_is_known_by_its_key,
                 keys_are_known_for_their_window,
                 keys_are_purged_in_slices, keys_come_in_pages, a_restored_run_knows_its_keys;
+            update_keys: s27_the_key_of_an_accepted_update_is_noted_with_its_unit,
+                s26_keys_of_updates_and_of_messages_are_two_kinds,
+                s26_a_key_that_is_known_is_not_noted_again, updates_take_places_among_the_keys,
+                keys_of_updates_go_with_their_run, a_restored_run_knows_its_updates;
             streams: b16_b17_items_are_read_from_any_number_on, b14_items_are_there_after_reopening,
                 b17_an_item_out_of_turn_is_refused, s28_numbers_go_on_over_generations,
                 items_are_purged_with_their_run,

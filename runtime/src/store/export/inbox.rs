@@ -24,6 +24,9 @@ struct KeyFields {
     digest: Digest,
     name: String,
     arrival: u64,
+    /// Of an update alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    event: Option<u64>,
     at: Timestamp,
     sent: Timestamp,
 }

@@ -10,7 +10,7 @@ use perennial::{RunKey, Timestamp};
 use crate::store::acks::Answer;
 use crate::store::blocked::{BlockedChange, BlockedRecord};
 use crate::store::contract::{Changes, Created, Deliver, Head, Loaded, Queued};
-use crate::store::inbox::{self, Delivered, Delivery, KeyRecord};
+use crate::store::inbox::{self, Delivered, Delivery, KeyKind, KeyRecord};
 use crate::store::migrate::{self, Migrate, Migration};
 use crate::store::offers::{self, Fulfilment, Look, Offer, OfferChange};
 use crate::store::program::{self, ProgramRecord};
@@ -40,7 +40,7 @@ pub(super) struct Kept {
 pub(super) struct Restored {
     so_far: Restoring,
     generations: BTreeMap<u64, Generation>,
-    keys: BTreeMap<String, KeyRecord>,
+    keys: BTreeMap<(KeyKind, String), KeyRecord>,
     offers: BTreeMap<u64, Offer>,
 }
 
@@ -52,8 +52,8 @@ pub(super) struct Run {
     pub(super) queue: BTreeMap<u64, Queued>,
     pub(super) blocked: BTreeMap<String, BlockedRecord>,
     /// Sends that it knows, by their keys, and the keys by their arrival numbers.
-    pub(super) keys: BTreeMap<String, KeyRecord>,
-    pub(super) arrivals: BTreeMap<u64, String>,
+    pub(super) keys: BTreeMap<(KeyKind, String), KeyRecord>,
+    pub(super) arrivals: BTreeMap<u64, (KeyKind, String)>,
     pub(super) views: BTreeMap<String, ViewRecord>,
     /// Where items of streams are: generation and number of the unit, by the number of the first that it has.
     pub(super) items: BTreeMap<(String, u64), (u64, u64)>,
@@ -125,13 +125,14 @@ impl Run {
     }
 
     pub(super) fn know_key(&mut self, record: KeyRecord) {
-        self.arrivals.insert(record.arrival, record.key.clone());
-        self.keys.insert(record.key.clone(), record);
+        let place = (record.kind(), record.key.clone());
+        self.arrivals.insert(record.arrival, place.clone());
+        self.keys.insert(place, record);
     }
 
     fn forget_key(&mut self, record: &KeyRecord) {
         self.arrivals.remove(&record.arrival);
-        self.keys.remove(&record.key);
+        self.keys.remove(&(record.kind(), record.key.clone()));
     }
 
     pub(super) fn forget_keys(&mut self) {
@@ -343,12 +344,16 @@ impl Stored for Kept {
         Ok(Self::head(self, run).cloned())
     }
 
-    fn known(&self, run: &RunKey, _: &Head, key: &str) -> Result<Option<KeyRecord>, StoreError> {
-        Ok(self
-            .runs
-            .get(run)
-            .and_then(|run| run.keys.get(key))
-            .cloned())
+    fn known(
+        &self,
+        run: &RunKey,
+        _: &Head,
+        kind: KeyKind,
+        key: &str,
+    ) -> Result<Option<KeyRecord>, StoreError> {
+        let run = self.runs.get(run);
+        let known = run.and_then(|run| run.keys.get(&(kind, key.to_owned())));
+        Ok(known.cloned())
     }
 
     fn oldest(&self, run: &RunKey, _: &Head, limit: usize) -> Result<Vec<KeyRecord>, StoreError> {
@@ -394,7 +399,10 @@ impl Kept {
             return self.fulfil(operation, digest, deliver);
         }
         let run = self.runs.get(&deliver.run);
-        let known = run.and_then(|run| run.keys.get(&deliver.key.as_ref()?.key));
+        let known = run.and_then(|run| {
+            let key = &deliver.key.as_ref()?.key;
+            run.keys.get(&(KeyKind::Send, key.clone()))
+        });
         let oldest = run.into_iter().flat_map(|run| run.keys_after(0));
         let oldest: Vec<_> = oldest.take(inbox::MOST_EVICTED).cloned().collect();
         let head = self.head(&deliver.run);
@@ -534,16 +542,17 @@ impl Kept {
         let now = restore::keys(&key, exists, so_far, &keys)?;
         let there = self.restoring.get(&key).map(|restored| &restored.keys);
         let mut seen = BTreeSet::new();
+        let place = |record: &KeyRecord| (record.kind(), record.key.clone());
         let is_twice = |record: &KeyRecord| {
-            there.is_some_and(|there| there.contains_key(&record.key))
-                || !seen.insert(record.key.clone())
+            there.is_some_and(|there| there.contains_key(&place(record)))
+                || !seen.insert(place(record))
         };
         if keys.iter().any(is_twice) {
             return restore::two_of_one_key(&key);
         }
         let restored = self.restoring.entry(key).or_default();
         restored.so_far = now;
-        let named = keys.into_iter().map(|record| (record.key.clone(), record));
+        let named = keys.into_iter().map(|record| (place(&record), record));
         restored.keys.extend(named);
         Ok(())
     }

@@ -14,7 +14,7 @@ use super::blocked::BlockedRecord;
 use super::contract::{
     Ack, Commit, Create, Created, Deliver, Head, ListQuery, Loaded, Owner, Page, Store,
 };
-use super::inbox::{Delivered, KeyRecord, told};
+use super::inbox::{Delivered, KeyKind, KeyRecord, is_known, told};
 use super::migrate::Migrate;
 use super::offers::{Offer, Waiting};
 use super::program::ProgramRecord;
@@ -150,7 +150,7 @@ impl Store for MemoryStore {
                 Creation::Exists(head) => return Ok(Created::Exists(head)),
             };
             kept.change_offers(&create.run, &mut resolved, &create.changes.offers)?;
-            let filled = slots::fill(&create.run, &mut resolved, &create.changes.slots, kept)?;
+            let filled = slots::fill(&create.run, &mut resolved, &create.changes, kept)?;
             check_records(&resolved, &create.changes)?;
             check_filled(&filled)?;
             if kept.restoring.contains_key(&create.run) {
@@ -185,7 +185,7 @@ impl Store for MemoryStore {
         self.write(ack, |kept| {
             let mut resolved = rules::commit(kept.head(&commit.run), &commit)?;
             kept.change_offers(&commit.run, &mut resolved, &commit.changes.offers)?;
-            let filled = slots::fill(&commit.run, &mut resolved, &commit.changes.slots, kept)?;
+            let filled = slots::fill(&commit.run, &mut resolved, &commit.changes, kept)?;
             check_records(&resolved, &commit.changes)?;
             check_filled(&filled)?;
             let committed = filled.answer(&resolved);
@@ -283,6 +283,17 @@ impl Store for MemoryStore {
             let run = kept.runs.get(run).filter(|run| run.head.purged.is_none());
             let records = run.into_iter().flat_map(|run| run.keys_after(after));
             Ok(records.take(limit).cloned().collect())
+        })
+    }
+
+    fn key(&self, run: &RunKey, kind: KeyKind, key: &str) -> Result<Option<KeyRecord>, StoreError> {
+        self.read(|kept| {
+            let run = kept.runs.get(run).filter(|run| run.head.purged.is_none());
+            let known = run.and_then(|run| {
+                let known = run.keys.get(&(kind, key.to_owned()))?;
+                is_known(&run.head, known).then(|| known.clone())
+            });
+            Ok(known)
         })
     }
 

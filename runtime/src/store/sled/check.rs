@@ -186,7 +186,8 @@ pub(super) fn record(view: &View<'_>, key: &[u8], stored: &[u8]) -> Result<(), S
             read_blocked(content).map(drop)
         }),
         Some(keys::SEND) => value::read(view, stored, SEND_VERSION, place, |content| {
-            let digest = keys::digest_of(&read_send(content)?.key);
+            let send = read_send(content)?;
+            let digest = keys::digest_of(send.kind(), &send.key);
             if key.ends_with(&digest) {
                 Ok(())
             } else {

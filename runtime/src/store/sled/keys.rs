@@ -10,7 +10,7 @@
 //! | `a` namespace 0 run 0 generation commit index | attempt |
 //! | `k` `q` `o` namespace 0 run 0 number | task, row of the queue, timer that did not fit into the head's value |
 //! | `b` namespace 0 run 0 digest | blocked record, by the SHA-256 of its artifact |
-//! | `s` namespace 0 run 0 digest | a send that the run knows, by the SHA-256 of its idempotency key |
+//! | `s` namespace 0 run 0 digest | a send or an update that the run knows, by the SHA-256 of its idempotency key |
 //! | `t` namespace 0 run 0 arrival | the same send in the order of arrival: that digest |
 //! | `i` namespace 0 run 0 stream 0 number | the unit whose first item of that stream this is |
 //! | `v` namespace 0 run 0 view | what a view of the run shows |
@@ -27,7 +27,7 @@
 use perennial::{Namespace, RunId, RunKey, Timestamp};
 use sha2::{Digest as _, Sha256};
 
-use crate::store::{DueTimer, FinishedRun, Remains};
+use crate::store::{DueTimer, FinishedRun, KeyKind, Remains};
 
 pub(super) type Key = Vec<u8>;
 
@@ -151,9 +151,14 @@ pub(super) fn view_of(key: &[u8]) -> Option<(RunKey, String)> {
     Some((run, std::str::from_utf8(name).ok()?.to_owned()))
 }
 
-/// What stands for an idempotency key, however long it is.
-pub(super) fn digest_of(key: &str) -> [u8; 32] {
-    Sha256::digest(key.as_bytes()).into()
+/// What stands for an idempotency key, however long it is. That of an update is one of its own, whatever key a message
+/// has: no text has the byte that comes first.
+pub(super) fn digest_of(kind: KeyKind, key: &str) -> [u8; 32] {
+    let sha = match kind {
+        KeyKind::Send => Sha256::new(),
+        KeyKind::Update => Sha256::new_with_prefix([0xff]),
+    };
+    sha.chain_update(key.as_bytes()).finalize().into()
 }
 
 pub(super) fn program(artifact: &str) -> Key {

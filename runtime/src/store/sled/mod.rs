@@ -92,7 +92,7 @@ use super::blocked::BlockedRecord;
 use super::contract::{
     Ack, Commit, Create, Created, Deliver, Head, ListQuery, Loaded, Owner, Page, Store,
 };
-use super::inbox::{Delivered, KeyRecord};
+use super::inbox::{Delivered, KeyKind, KeyRecord};
 use super::migrate::Migrate;
 use super::offers::{Offer, Waiting};
 use super::program::ProgramRecord;
@@ -409,6 +409,11 @@ impl Store for SledStore {
 
     fn blocked(&self, run: &RunKey) -> Result<Vec<BlockedRecord>, StoreError> {
         self.shared.overlay.read(|view| blocked::records(view, run))
+    }
+
+    fn key(&self, run: &RunKey, kind: KeyKind, key: &str) -> Result<Option<KeyRecord>, StoreError> {
+        let overlay = &self.shared.overlay;
+        overlay.read(|view| sends::find(view, run, kind, key))
     }
 
     fn keys(&self, run: &RunKey, after: u64, limit: usize) -> Result<Vec<KeyRecord>, StoreError> {

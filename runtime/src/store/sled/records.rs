@@ -296,13 +296,16 @@ pub(super) fn send_content(send: &KeyRecord) -> Vec<u8> {
         f.number(4, send.arrival);
         f.number(5, send.at.as_millis());
         f.number(6, send.sent.as_millis());
+        if let Some(event) = send.event {
+            f.number(7, event);
+        }
     })
 }
 
 pub(super) fn read_send(bytes: &[u8]) -> Read<KeyRecord> {
     let mut fields = Fields::new(bytes);
     let (mut key, mut digest, mut name) = (None, None, None);
-    let (mut arrival, mut at, mut sent) = (None, None, None);
+    let (mut arrival, mut at, mut sent, mut event) = (None, None, None, None);
     while let Some((field, content)) = fields.next_field()? {
         match field {
             1 => key = Some(content.text("key")?.to_owned()),
@@ -311,6 +314,7 @@ pub(super) fn read_send(bytes: &[u8]) -> Read<KeyRecord> {
             4 => arrival = Some(content.number("arrival")?),
             5 => at = Some(stamp(content, "at")?),
             6 => sent = Some(stamp(content, "sent")?),
+            7 => event = Some(content.number("event")?),
             _ => {}
         }
     }
@@ -321,6 +325,7 @@ pub(super) fn read_send(bytes: &[u8]) -> Read<KeyRecord> {
         arrival: missing("arrival", arrival)?,
         at: missing("at", at)?,
         sent: missing("sent", sent)?,
+        event,
     })
 }
 
@@ -381,6 +386,7 @@ pub(super) fn restoring_content(restoring: &Restoring) -> Vec<u8> {
             f.number(6, restoring.keys);
             f.number(7, restoring.first_key);
             f.number(8, restoring.last_key);
+            f.number(15, restoring.last_update);
         }
         for stream in &restoring.streams {
             write_stream(f, 9, stream);
@@ -400,7 +406,7 @@ pub(super) fn read_restoring(bytes: &[u8]) -> Read<Restoring> {
     let mut fields = Fields::new(bytes);
     let (mut first, mut generation, mut sequence) = (None, None, None);
     let (mut ended, mut given_up) = (None, None);
-    let (mut keys, mut first_key, mut last_key) = (0, 0, 0);
+    let (mut keys, mut first_key, mut last_key, mut last_update) = (0, 0, 0, 0);
     let mut streams = Vec::new();
     let mut offers = RestoredOffers::default();
     while let Some((field, content)) = fields.next_field()? {
@@ -413,6 +419,7 @@ pub(super) fn read_restoring(bytes: &[u8]) -> Read<Restoring> {
             6 => keys = content.number("keys")?,
             7 => first_key = content.number("first_key")?,
             8 => last_key = content.number("last_key")?,
+            15 => last_update = content.number("last_update")?,
             9 => streams.push(read_stream(content)?),
             10 => offers.open = content.number("offers")?,
             11 => offers.last = content.number("last_offer")?,
@@ -431,6 +438,7 @@ pub(super) fn read_restoring(bytes: &[u8]) -> Read<Restoring> {
         keys,
         first_key,
         last_key,
+        last_update,
         streams,
         offers,
     })
@@ -524,6 +532,7 @@ mod tests {
             keys: 3,
             first_key: 4,
             last_key: 9,
+            last_update: 5,
             given_up: true,
             streams: vec![StreamRange {
                 name: "output".into(),
@@ -542,10 +551,16 @@ mod tests {
             digest: Digest([7; 32]),
             name: "approval".into(),
             arrival: 3,
+            event: None,
             at: Timestamp::from_millis(9),
             sent: Timestamp::from_millis(8),
         };
         assert_eq!(read_send(&send_content(&send)).unwrap(), send);
+        let update = KeyRecord {
+            event: Some(12),
+            ..send
+        };
+        assert_eq!(read_send(&send_content(&update)).unwrap(), update);
         let order = send_order_content(&[5; 32]);
         assert_eq!(read_send_order(&order).unwrap(), [5; 32]);
 

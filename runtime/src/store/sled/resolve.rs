@@ -17,7 +17,7 @@ use super::writer::{Drain, Resolution, Writer};
 use super::{offers, sends, streams, value, views};
 use crate::store::blocked::BlockedChange;
 use crate::store::contract::{Changes, Commit, Create, Created, Deliver, Head, Owner};
-use crate::store::inbox::{self, Delivered, Delivery, KeyRecord, told};
+use crate::store::inbox::{self, Delivered, Delivery, KeyKind, KeyRecord, told};
 use crate::store::offers::{self as rules_of_offers, Fulfilment, Offer, fulfil, fulfilled};
 use crate::store::purge::remains;
 use crate::store::rules::{self, Creation, Resolved};
@@ -95,7 +95,7 @@ impl Writer {
             if let (Some(key), Some(head)) = (&deliver.key, head)
                 && sends::may_have(&head.inbox)
             {
-                known = sends::known(&effects, run, &key.key)?;
+                known = sends::known(&effects, run, KeyKind::Send, &key.key)?;
                 oldest = sends::oldest(&effects, run, inbox::MOST_EVICTED)?;
             }
             let (resolved, delivered, key, evicted) =
@@ -220,13 +220,13 @@ impl Writer {
                 effects: &effects,
                 others: &others,
             };
-            let filled = slots::fill(run, &mut resolved, &changes.slots, &stored)?;
+            let filled = slots::fill(run, &mut resolved, changes, &stored)?;
             let committed = filled.answer(&resolved);
             self.change_runs(&mut effects, runs);
             for send in &resolved.keys {
                 // A generation before may have left one of the same key.
                 let known = match had_keys {
-                    true => sends::known(&effects, run, &send.key)?,
+                    true => sends::known(&effects, run, send.kind(), &send.key)?,
                     false => None,
                 };
                 sends::put(&mut effects, run, send, known.as_ref());
@@ -271,9 +271,15 @@ impl Stored for Targets<'_> {
         }
     }
 
-    fn known(&self, run: &RunKey, head: &Head, key: &str) -> Result<Option<KeyRecord>, StoreError> {
+    fn known(
+        &self,
+        run: &RunKey,
+        head: &Head,
+        kind: KeyKind,
+        key: &str,
+    ) -> Result<Option<KeyRecord>, StoreError> {
         if sends::may_have(&head.inbox) {
-            sends::known(self.effects, run, key)
+            sends::known(self.effects, run, kind, key)
         } else {
             Ok(None)
         }

@@ -115,7 +115,7 @@ impl Writer {
         let now = restore::keys(run, exists, so_far.as_ref(), given)?;
         self.with_effects(drain, |mut effects| {
             for send in given {
-                if sends::known(&effects, run, &send.key)?.is_some() {
+                if sends::known(&effects, run, send.kind(), &send.key)?.is_some() {
                     return restore::two_of_one_key(run);
                 }
                 sends::put(&mut effects, run, send, None);

@@ -1,4 +1,4 @@
-//! The sends that runs know by their idempotency keys: a record each, and an entry in the order of arrival, so
+//! The sends and updates that runs know by their idempotency keys: a record each, and an entry in the order of arrival, so
 //! that the oldest are found that give their places to others.
 
 use std::ops::Bound;
@@ -13,7 +13,7 @@ use super::problem::damaged;
 use super::records::{SEND_VERSION, read_send, read_send_order, send_content, send_order_content};
 use super::{read, value};
 use crate::store::StoreError;
-use crate::store::inbox::{Inbox, KeyRecord};
+use crate::store::inbox::{Inbox, KeyKind, KeyRecord, is_known};
 
 pub(super) fn place(run: &RunKey) -> impl Fn() -> String {
     move || format!("the record of an idempotency key of run {run}")
@@ -27,12 +27,32 @@ pub(super) fn order_place(run: &RunKey, arrival: u64) -> impl Fn() -> String {
 pub(super) fn known(
     effects: &Effects<'_>,
     run: &RunKey,
+    kind: KeyKind,
     key: &str,
 ) -> Result<Option<KeyRecord>, StoreError> {
-    let stored = keys::send(run, &keys::digest_of(key));
+    let stored = keys::send(run, &keys::digest_of(kind, key));
     effects.read(&stored, SEND_VERSION, place(run), |content| {
-        read_if(content, |send| send.key == key)
+        read_if(content, |send| send.kind() == kind && send.key == key)
     })
+}
+
+/// What the run knows of a key.
+pub(super) fn find(
+    view: &View<'_>,
+    run: &RunKey,
+    kind: KeyKind,
+    key: &str,
+) -> Result<Option<KeyRecord>, StoreError> {
+    let Some(head) = read::head(view, run)? else {
+        return Ok(None);
+    };
+    let Some(stored) = view.get(&keys::send(run, &keys::digest_of(kind, key)))? else {
+        return Ok(None);
+    };
+    let send = value::read(view, &stored, SEND_VERSION, place(run), |content| {
+        read_if(content, |send| send.kind() == kind && send.key == key)
+    })?;
+    Ok(is_known(&head, &send).then_some(send))
 }
 
 /// Reads a send, which must be the one that is looked for.
@@ -109,7 +129,7 @@ pub(super) fn put(
     if let Some(before) = before {
         effects.remove(keys::numbered(keys::SEND_ORDER, run, before.arrival));
     }
-    let digest = keys::digest_of(&send.key);
+    let digest = keys::digest_of(send.kind(), &send.key);
     effects.put(keys::send(run, &digest), SEND_VERSION, &send_content(send));
     effects.put(
         keys::numbered(keys::SEND_ORDER, run, send.arrival),
@@ -119,7 +139,7 @@ pub(super) fn put(
 }
 
 pub(super) fn remove(effects: &mut Effects<'_>, run: &RunKey, send: &KeyRecord) {
-    effects.remove(keys::send(run, &keys::digest_of(&send.key)));
+    effects.remove(keys::send(run, &keys::digest_of(send.kind(), &send.key)));
     effects.remove(keys::numbered(keys::SEND_ORDER, run, send.arrival));
 }
 
@@ -167,6 +187,23 @@ pub(super) fn page(
     }
 }
 
+/// Whether the history has the event that an update's key names.
+fn accepted(view: &View<'_>, run: &RunKey, send: &KeyRecord) -> Result<(), StoreError> {
+    let Some(event) = send.event else {
+        return Ok(());
+    };
+    // What a run is being restored from comes in any order.
+    let Some(head) = read::head(view, run)?.filter(|head| is_known(head, send)) else {
+        return Ok(());
+    };
+    let unit = keys::of_generation(keys::UNIT, run, head.generation, event);
+    if view.get(&unit)?.is_some() {
+        return Ok(());
+    }
+    let problem = "the event by which the update was accepted is missing";
+    Err(damaged(place(run)(), RecordError::Damaged { problem }))
+}
+
 /// Whether a record or an entry in the order of arrival has the other one, and a run; other keys have.
 pub(super) fn belongs(view: &View<'_>, key: &[u8], stored: &[u8]) -> Result<(), StoreError> {
     let Some((run, rest)) = keys::run_and_rest(key) else {
@@ -175,6 +212,7 @@ pub(super) fn belongs(view: &View<'_>, key: &[u8], stored: &[u8]) -> Result<(), 
     match key.first() {
         Some(&keys::SEND) => {
             let send = value::read(view, stored, SEND_VERSION, place(&run), read_send)?;
+            accepted(view, &run, &send)?;
             let entry = keys::numbered(keys::SEND_ORDER, &run, send.arrival);
             let named = match view.get(&entry)? {
                 None => false,

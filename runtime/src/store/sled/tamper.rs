@@ -11,7 +11,7 @@ use super::keys;
 use super::records::{NUMBER_VERSION, number_content};
 use super::value;
 use super::writer::Write;
-use crate::store::StoreError;
+use crate::store::{KeyKind, StoreError};
 
 /// What is done to a store.
 #[doc(hidden)]
@@ -82,14 +82,16 @@ impl SledStore {
             Tamper::LoseDue(run, operation, deadline) => {
                 (keys::due(run, operation, deadline), None)
             }
-            Tamper::LoseKey(run, key) => (keys::send(run, &keys::digest_of(key)), None),
+            Tamper::LoseKey(run, key) => {
+                (keys::send(run, &keys::digest_of(KeyKind::Send, key)), None)
+            }
             Tamper::LoseItem(run, stream, number) => (keys::item(run, stream, number), None),
             Tamper::FlipView(run, name) => {
                 let key = keys::view(run, name);
                 (key.clone(), self.flipped(&key)?)
             }
             Tamper::FlipKey(run, key) => {
-                let key = keys::send(run, &keys::digest_of(key));
+                let key = keys::send(run, &keys::digest_of(KeyKind::Send, key));
                 (key.clone(), self.flipped(&key)?)
             }
             Tamper::LoseOffer(run, operation) => {

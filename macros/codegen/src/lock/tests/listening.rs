@@ -168,3 +168,18 @@ fn items_of_streams_show_and_what_is_set_in_views_does_not() {
         assert_eq!(shown(&edited(edits)), "", "{what}");
     }
 }
+
+#[test]
+fn an_update_that_is_handled_does_not_show_and_a_condition_that_is_waited_for_does() {
+    let handled = changed(&[(
+        "    let by",
+        "    cx.handle(SET_LIMIT, |new| check(new), move |new| limit.replace(new));\n    let by",
+    )]);
+    assert_eq!(shown(&found(BASE, &handled)), "");
+    let waited = changed(&[(
+        "    let by",
+        "    cx.until(|| limit.get() > 5).await;\n    let by",
+    )]);
+    let text = shown(&found(BASE, &waited));
+    assert!(text.contains("L30") && text.contains("cx.until"), "{text}");
+}

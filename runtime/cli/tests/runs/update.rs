@@ -1,0 +1,111 @@
+//! Asking a run of a program that is at work for a change.
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use perennial::prelude::*;
+use perennial_runtime::store::Durability;
+use perennial_runtime::{Clock, Runtime};
+
+use crate::process::{Process, Role, tell, variable};
+use crate::world::World;
+
+const FOLDER: &str = "PERENNIAL_TEST_UPDATE_FOLDER";
+
+const SET_LIMIT: Update<u64, u64, String> = Update::new("set-limit");
+
+/// A clock that stands still, so that nothing takes any time.
+#[derive(Debug)]
+struct Still;
+
+impl Clock for Still {
+    fn now(&self) -> perennial::Timestamp {
+        perennial::Timestamp::from_millis(1_764_000_000_000)
+    }
+}
+
+/// Has a limit that can be changed, and ends when it is 500.
+#[workflow]
+async fn budget(cx: &Cx, limit: u64) -> Result<u64, Error> {
+    let limit = Rc::new(Cell::new(limit));
+    let set = Rc::clone(&limit);
+    cx.handle(
+        SET_LIMIT,
+        |new: &u64| match new {
+            ..10 => Err(format!("{new} is less than 10")),
+            _ => Ok(()),
+        },
+        move |new: u64| set.replace(new),
+    );
+    cx.until(|| limit.get() >= 500).await;
+    Ok(limit.get())
+}
+
+/// The program: has a run, says how that ends, and ends with it.
+#[test]
+#[ignore = "the other process"]
+fn program() {
+    let tokio = tokio::runtime::Runtime::new().unwrap();
+    tokio.block_on(async {
+        let builder = Runtime::builder(variable(FOLDER))
+            .durability(Durability::Os)
+            .clock(Still)
+            .workflow(budget)
+            .control_socket();
+        let runtime = builder.start().await.unwrap();
+        let run = runtime
+            .client()
+            .start(budget, "budget-1", 100)
+            .await
+            .unwrap();
+        tell("ready");
+        tell(format!("budget-1 {:?}", run.result().await));
+        let _ = runtime.drain(Duration::from_secs(30)).await;
+    });
+}
+
+fn started(world: &World) -> Process {
+    let process = Role::new("update::program")
+        .with(FOLDER, world.path("store"))
+        .start();
+    assert_eq!(process.line().as_deref(), Some("ready"));
+    process
+}
+
+#[test]
+fn o21_a_run_is_asked_for_a_change_and_says_what_it_thinks_of_it() {
+    let world = World::new();
+    let process = started(&world);
+    let update = |input, more: &[&str]| {
+        let all = [&["update", "store", "budget-1", "set-limit", input], more].concat();
+        world.perennial(&all).all()
+    };
+    let told = [
+        update("5", &[]),
+        update("200", &["--key", "a"]),
+        update("200", &["--key", "a", "--json"]),
+        update("200", &["--key", "a"]),
+        update("300", &["--key", "a"]),
+        update("\"much\"", &[]),
+        world
+            .perennial(&["update", "store", "budget-1", "limits", "1"])
+            .all(),
+        world
+            .perennial(&["update", "store", "budget-2", "set-limit", "1"])
+            .all(),
+        update("500", &[]),
+    ];
+    insta::assert_snapshot!(told.join("\n"));
+    assert_eq!(process.line().as_deref(), Some("budget-1 Ok(500)"));
+    assert!(process.ended().status.success());
+    // Nobody is there who could say whether it may be.
+    let after = [
+        update("600", &[]),
+        world.perennial(&["show", "store", "budget-1"]).all(),
+        world
+            .perennial(&["history", "store", "budget-1", "--plain"])
+            .all(),
+    ];
+    insta::assert_snapshot!(after.join("\n"));
+}
