@@ -21,14 +21,14 @@ async fn charge(acx: &ActivityCx, cents: u64) -> Result<u64, Failure> {
 }
 
 #[durable]
-async fn pay(cx: &Cx, cents: u64) -> Result<u64, Error> {
+async fn settle_order(cx: &Cx, cents: u64) -> Result<u64, Error> {
     Ok(charge(cx, cents).await?)
 }
 
 #[workflow]
 async fn order(cx: &Cx, cents: u64) -> Result<u64, Error> {
     let cents = quote(cx, cents).await?;
-    pay(cx, cents).await
+    settle_order(cx, cents).await
 }
 
 mod other {

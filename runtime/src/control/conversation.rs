@@ -13,7 +13,8 @@ use tokio::sync::oneshot;
 
 use super::follow::{Follow, GivenUp, Listener};
 use super::line::{self, Lines, MAX_REQUEST, NoLine, Patience, Wait as _};
-use super::request::{Answer, Refused, Request};
+use super::refused::Refused;
+use super::request::{Answer, Request};
 use super::serve::Serve;
 
 /// The version of the protocol.

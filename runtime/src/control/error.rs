@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use super::request::Refused;
+use super::refused::Refused;
 use crate::store::OpenError;
 use crate::store::export::Unreadable;
 

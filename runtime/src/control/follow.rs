@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 
 use super::publications::{self, ItemPage, ReadStream, Views};
-use super::request::{Answer, Refused};
+use super::refused::Refused;
+use super::request::Answer;
 use crate::client::StreamError;
 use crate::error::ReadError;
 use crate::store::Store;

@@ -17,7 +17,8 @@ use super::conversation::converse;
 use super::error::ControlError;
 use super::line::{self, Patience};
 use super::place::{MAKING, limit_exceeded_by, socket_path};
-use super::request::{Answer, Refused};
+use super::refused::Refused;
+use super::request::Answer;
 use super::serve::{Program, Serve};
 use crate::engine::Shared;
 

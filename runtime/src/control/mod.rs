@@ -58,6 +58,7 @@ mod offers;
 mod pause;
 mod place;
 mod publications;
+mod refused;
 mod request;
 mod room;
 mod runs;
@@ -69,8 +70,9 @@ pub(crate) use listen::{Bound, Control};
 pub use offers::{Fulfil, ListWaiting};
 pub use place::{SOCKET, socket_path};
 pub use publications::{ItemPage, ReadStream, Views};
+pub use refused::Refused;
 pub use request::{
-    Answer, Ask, Attempts, HistoryPart, ListMessages, ListRuns, Receives, Refused, Request,
-    RunDetails, StubType, Tell,
+    Answer, Ask, Attempts, HistoryPart, ListMessages, ListRuns, Receives, Request, RunDetails,
+    StubType, Tell,
 };
 pub use runs::{Runs, Whereabouts};

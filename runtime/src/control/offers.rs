@@ -8,7 +8,7 @@ use perennial::{Namespace, OperationId, RunKey, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::error::AskError;
-use super::request::Refused;
+use super::refused::Refused;
 use super::room::{size, within_room};
 use super::serve::wait;
 use crate::client::{self, Ended, FulfilError, OfferInfo, OfferPage, Receipt};

@@ -4,7 +4,7 @@ use perennial::RunKey;
 use perennial::value::Value;
 use serde::{Deserialize, Serialize};
 
-use super::request::Refused;
+use super::refused::Refused;
 use super::room::{size, within_room};
 use crate::client::{self, Item, StreamError};
 use crate::error::ReadError;

@@ -11,9 +11,10 @@ use super::follow::{self, Ended, Follow, GivenUp, Listener};
 use super::offers::{self, Fulfil};
 use super::pause;
 use super::publications;
+use super::refused::Refused;
 use super::request::{
-    Answer, Ask, Attempts, HistoryPart, ListMessages, ListRuns, Receives, Refused, Request,
-    RunDetails, StubType, Tell,
+    Answer, Ask, Attempts, HistoryPart, ListMessages, ListRuns, Receives, Request, RunDetails,
+    StubType, Tell,
 };
 use super::room::{size, within_room};
 use crate::client::{

@@ -4,20 +4,23 @@
 //! decisions that the workflow made when it was fed that observation. Events are numbered from 1, through
 //! all units of a generation.
 
+mod decision;
 mod encode;
 mod event;
 mod json;
 mod layout;
+mod observation;
 mod site;
 mod text;
 
+pub use decision::{CallSite, Channel, Close, Decision, OpenOperation, RecordSource};
 pub use encode::{UNIT_VERSION, decode_unit, encode_unit};
 pub(crate) use event::TEST_ARTIFACT;
-pub use event::{
-    ActivityFailure, CallSite, Channel, Close, Decision, Event, ForkedFrom, Migrated, Observation,
-    OpenOperation, RecordSource, SEMANTICS, SlotResult, Started, StreamEnd, Told, Unit,
-};
+pub use event::{Event, SEMANTICS, Unit};
 pub use json::NotAHistory;
+pub use observation::{
+    ActivityFailure, ForkedFrom, Migrated, Observation, SlotResult, Started, StreamEnd, Told,
+};
 pub use text::{Render, render};
 
 use serde::{Deserialize, Serialize};

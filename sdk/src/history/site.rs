@@ -1,6 +1,6 @@
 //! Call sites in the text of a history: the same on each machine.
 
-use super::event::CallSite;
+use crate::history::CallSite;
 
 /// Folders that a package keeps its code in.
 const CODE: [&str; 4] = ["src", "tests", "examples", "benches"];

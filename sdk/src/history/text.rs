@@ -4,12 +4,12 @@
 
 use std::collections::HashMap;
 
-use super::event::{
+use super::layout::{self, Shown};
+use super::site;
+use crate::history::{
     ActivityFailure, Channel, Close, Decision, Migrated, Observation, OpenOperation, RecordSource,
     SlotResult, Started, Told, Unit,
 };
-use super::layout::{self, Shown};
-use super::site;
 use crate::{FulfilFailure, Receipt, RunEnd, SendFailure};
 
 /// What the text of a history shows.

@@ -285,7 +285,13 @@ impl Maker<'_> {
             }
             SlotResult::Fulfilled(_) => ", done".to_owned(),
             SlotResult::NotFulfilled(failure) => {
-                format!(", was not done: {}", first(&failure.to_string()))
+                // Its reference stands on the line, with the namespace.
+                let failure = failure.to_string();
+                let what = match failure.split_once(' ') {
+                    Some((reference, what)) if reference.contains('~') => what,
+                    _ => &failure,
+                };
+                format!(", {}", first(what))
             }
             other => format!(", {}", kind(other)),
         };

@@ -55,13 +55,10 @@ fn o55_whatever_is_printed_as_a_reference_is_shown_when_it_is_given_back() {
                 .map(str::to_owned),
         );
     }
-    // What a run has sent to and fulfilled may be a run that is not there.
-    found.retain(|word| !["shop/cart-2~1", "shop/cart-3~1", "cart-3~1"].contains(&&**word));
     found.sort();
     found.dedup();
     let expected = "order-42~1 order-42~2 order-42~3 order-42~4 order-42~5 order-42~6 order-42~7 order-42~8 \
-                    order-44~1 shop/cart-1~1 shop/cart-1~2 shop/cart-1~3 shop/cart-1~4 \
-                    shop/cart-1~5 shop/cart-1~6";
+                    order-44~1 shop/cart-1~1 shop/cart-1~2 shop/cart-1~3 shop/cart-1~4 shop/cart-1~5";
     assert_eq!(found.join(" "), expected);
     for reference in found {
         shown(&reference);

@@ -7,15 +7,15 @@ use perennial::history::Unit;
 use perennial::value::Digest;
 use perennial::{RunKey, Timestamp};
 
+use super::restore::Restored;
 use crate::store::acks::Answer;
 use crate::store::blocked::{BlockedChange, BlockedRecord};
-use crate::store::contract::{Changes, Created, Deliver, Head, Loaded, Queued};
+use crate::store::contract::{Changes, Created, Deliver, Head, Queued};
 use crate::store::inbox::{self, Delivered, Delivery, KeyKind, KeyRecord};
 use crate::store::migrate::{self, Migrate, Migration};
 use crate::store::offers::{self, Fulfilment, Look, Offer, OfferChange};
 use crate::store::program::{self, ProgramRecord};
 use crate::store::purge::{self, FinishedRun, Keep, Progress, Purge, Remains};
-use crate::store::restore::{self, Restoring};
 use crate::store::rules::{self, Resolved};
 use crate::store::slots::{Committed, Filled, Keys, Stored};
 use crate::store::tasks::{AttemptRecord, DueTimer, Task, TaskChange, TimerChange};
@@ -35,15 +35,6 @@ pub(super) struct Kept {
     pub(super) answering: bool,
 }
 
-/// What was put back so far of a run that is not there yet.
-#[derive(Default)]
-pub(super) struct Restored {
-    so_far: Restoring,
-    generations: BTreeMap<u64, Generation>,
-    keys: BTreeMap<(KeyKind, String), KeyRecord>,
-    offers: BTreeMap<u64, Offer>,
-}
-
 pub(super) struct Run {
     pub(super) head: Head,
     pub(super) generations: BTreeMap<u64, Generation>,
@@ -58,11 +49,11 @@ pub(super) struct Run {
     /// Where items of streams are: generation and number of the unit, by the number of the first that it has.
     pub(super) items: BTreeMap<(String, u64), (u64, u64)>,
     /// Offers by operation, those of generations among them that were purged.
-    offers: BTreeMap<u64, Offer>,
+    pub(super) offers: BTreeMap<u64, Offer>,
 }
 
 impl Run {
-    fn new(head: Head) -> Self {
+    pub(super) fn new(head: Head) -> Self {
         Self {
             head,
             generations: BTreeMap::new(),
@@ -86,7 +77,7 @@ impl Run {
     }
 
     /// Notes where the items of a unit are.
-    fn note_items(&mut self, generation: u64, unit: &Unit) {
+    pub(super) fn note_items(&mut self, generation: u64, unit: &Unit) {
         for (name, first) in stream::entries(unit) {
             let place = (generation, unit.number);
             self.items.insert((name.to_owned(), first), place);
@@ -231,7 +222,7 @@ impl Kept {
     }
 
     /// The place of a run among those that have finished is now that of `head`.
-    fn place(&mut self, key: &RunKey, head: Option<&Head>) {
+    pub(super) fn place(&mut self, key: &RunKey, head: Option<&Head>) {
         let entry = |head: &Head| {
             purge::remains(head).map(|(remains, at)| {
                 let run = key.clone();
@@ -509,104 +500,6 @@ impl Kept {
         }
         Ok(Progress::Done)
     }
-
-    pub(super) fn restore_history(
-        &mut self,
-        key: RunKey,
-        generation: u64,
-        units: Vec<Unit>,
-        attempts: Vec<AttemptRecord>,
-        end: Option<u64>,
-    ) -> Result<(), StoreError> {
-        let exists = self.runs.contains_key(&key);
-        let so_far = self.restoring.get(&key).map(|restored| &restored.so_far);
-        let now = restore::history(&key, exists, so_far, generation, &units, end)?;
-        check_units(&units)?;
-        rules::check_attempts(&attempts)?;
-        let restored = self.restoring.entry(key).or_default();
-        let kept = restored.generations.entry(generation).or_default();
-        kept.sequence = now.sequence;
-        restored.so_far = now;
-        kept.units.extend(units);
-        kept.attempts.extend(attempts);
-        Ok(())
-    }
-
-    pub(super) fn restore_keys(
-        &mut self,
-        key: RunKey,
-        keys: Vec<KeyRecord>,
-    ) -> Result<(), StoreError> {
-        let exists = self.runs.contains_key(&key);
-        let so_far = self.restoring.get(&key).map(|restored| &restored.so_far);
-        let now = restore::keys(&key, exists, so_far, &keys)?;
-        let there = self.restoring.get(&key).map(|restored| &restored.keys);
-        let mut seen = BTreeSet::new();
-        let place = |record: &KeyRecord| (record.kind(), record.key.clone());
-        let is_twice = |record: &KeyRecord| {
-            there.is_some_and(|there| there.contains_key(&place(record)))
-                || !seen.insert(place(record))
-        };
-        if keys.iter().any(is_twice) {
-            return restore::two_of_one_key(&key);
-        }
-        let restored = self.restoring.entry(key).or_default();
-        restored.so_far = now;
-        let named = keys.into_iter().map(|record| (place(&record), record));
-        restored.keys.extend(named);
-        Ok(())
-    }
-
-    pub(super) fn restore_offers(
-        &mut self,
-        key: RunKey,
-        offers: Vec<Offer>,
-    ) -> Result<(), StoreError> {
-        let exists = self.runs.contains_key(&key);
-        let so_far = self.restoring.get(&key).map(|restored| &restored.so_far);
-        let now = restore::offers(&key, exists, so_far, &offers)?;
-        let restored = self.restoring.entry(key).or_default();
-        restored.so_far = now;
-        let numbered = offers.into_iter().map(|offer| (offer.operation, offer));
-        restored.offers.extend(numbered);
-        Ok(())
-    }
-
-    pub(super) fn restore_run(&mut self, key: RunKey, loaded: Loaded) -> Result<(), StoreError> {
-        let exists = self.runs.contains_key(&key);
-        let so_far = self.restoring.get(&key).map(|restored| &restored.so_far);
-        restore::finish(&key, exists, so_far, &loaded)?;
-        self.owners = self.owners.max(restore::greatest_owner(&loaded));
-        self.place(&key, Some(&loaded.head));
-        let mut run = Run::new(loaded.head);
-        if let Some(restored) = self.restoring.remove(&key) {
-            for (number, generation) in &restored.generations {
-                let units = generation.units.iter();
-                units.for_each(|unit| run.note_items(*number, unit));
-            }
-            run.generations = restored.generations;
-            let keys = restored.keys.into_values();
-            keys.for_each(|key| run.know_key(key));
-            run.offers = restored.offers;
-        }
-        let number = |task: Task| (task.operation, task);
-        run.tasks = loaded.tasks.into_iter().map(number).collect();
-        run.timers = loaded.timers.into_iter().collect();
-        let due = run.timers.iter().map(|(&operation, &deadline)| DueTimer {
-            deadline,
-            run: key.clone(),
-            operation,
-        });
-        self.due.extend(due);
-        let number = |row: Queued| (row.arrival, row);
-        run.queue = loaded.queue.into_iter().map(number).collect();
-        let artifact = |record: BlockedRecord| (record.artifact.clone(), record);
-        run.blocked = loaded.blocked.into_iter().map(artifact).collect();
-        let name = |record: ViewRecord| (record.name.clone(), record);
-        run.views = loaded.views.into_iter().map(name).collect();
-        self.runs.insert(key, run);
-        Ok(())
-    }
 }
 
 impl Kept {
@@ -629,7 +522,7 @@ impl Kept {
     }
 }
 
-fn check_units(units: &[Unit]) -> Result<(), StoreError> {
+pub(super) fn check_units(units: &[Unit]) -> Result<(), StoreError> {
     units
         .iter()
         .try_for_each(|unit| rules::unit_record(unit).map(drop))

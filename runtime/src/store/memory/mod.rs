@@ -1,6 +1,7 @@
 //! The memory store.
 
 mod kept;
+mod restore;
 
 use std::fmt;
 use std::ops::Bound;

@@ -3,7 +3,7 @@
 use crate::history::{ForkedFrom, Migrated, OpenOperation, Started, StreamEnd};
 use crate::wire::{Content, FieldWriter, Fields, RecordError};
 
-use super::Parts;
+use super::read::Parts;
 
 pub(super) fn write_started(f: &mut FieldWriter<'_>, started: &Started) {
     f.text(1, &started.workflow);

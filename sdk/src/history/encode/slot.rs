@@ -1,6 +1,6 @@
 //! What slots came to. Field numbers are for ever.
 
-use super::Parts;
+use super::read::Parts;
 use crate::history::SlotResult;
 use crate::wire::{FieldWriter, Fields, RecordError};
 use crate::{FulfilFailure, OperationId, Receipt, RunEnd, RunId, SendFailure, Timestamp};
