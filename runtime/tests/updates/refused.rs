@@ -109,7 +109,11 @@ async fn m45_a_paused_run_takes_no_updates_and_still_knows_those_that_it_has_acc
             assert!(matches!(error, UpdateError::RunPaused { .. }), "{error:?}");
             let text = error.to_string().replace(&since.to_string(), "[time]");
             insta::allow_duplicates! {
-                insta::assert_snapshot!(text, @"");
+                insta::assert_snapshot!(text, @"
+                nothing was done, since run paused is paused since [time]
+
+                help: `client.resume(..)` lets it go on, and `perennial resume` does so from a shell; then ask again
+                ");
             }
         }
         // Whether it is in memory makes no difference.
