@@ -88,11 +88,28 @@ fn follow(index: &Index, called: &[String], seen: &mut HashSet<String>, reached:
                 kind: CalleeKind::Unknown,
             },
         };
-        reached.listens |= callee.kind == CalleeKind::Unknown;
+        reached.listens |= callee.kind == CalleeKind::Unknown && may_listen(index, function, seen);
         if !reached.callees.contains(&callee) {
             reached.callees.push(callee);
         }
     }
+}
+
+/// Whether a function of this name may wait for messages or signals, whichever of that name it is.
+fn may_listen(index: &Index, function: &str, seen: &HashSet<String>) -> bool {
+    let mut meanings = index.meanings(function).peekable();
+    // One of another crate, or of which nothing is known.
+    meanings.peek().is_none()
+        || meanings.any(|meaning| match meaning {
+            Meaning::Activity(_) | Meaning::Stub(_) => false,
+            Meaning::Durable(calls, _, listens) => {
+                let mut aside = Reached::default();
+                // What it calls counts for this question alone.
+                follow(index, calls, &mut seen.clone(), &mut aside);
+                *listens || aside.listens
+            }
+            Meaning::Other => true,
+        })
 }
 
 #[cfg(test)]
@@ -271,6 +288,36 @@ mod tests {
             mod b { fn charge(n: u32) {} }
         ";
         assert_eq!(reached_in(source, &["charge"]), [unknown("charge")]);
+    }
+
+    #[test]
+    fn a_name_of_several_functions_listens_where_one_of_them_does() {
+        let listens = |others: &str| {
+            let source = format!(
+                "#[durable] async fn outer(cx: &Cx) {{ charge(cx).await }}
+                mod a {{ #[activity(pure)] async fn charge(acx: &ActivityCx) {{}} }}
+                {others}"
+            );
+            let mut index = Index::default();
+            index.add(std::path::Path::new("src/lib.rs"), &source);
+            reached(&index, &["outer".to_owned()]).listens
+        };
+        for others in [
+            "mod b { #[activity(pure)] async fn charge(acx: &ActivityCx, n: u32) {} }",
+            "mod b { #[stub(name = \"b\")] async fn charge(cx: &Cx) -> u32; }",
+            "mod b { #[durable] async fn charge(cx: &Cx) { again(cx).await } }
+             #[durable] async fn again(cx: &Cx) { outer(cx).await }",
+        ] {
+            assert!(!listens(others), "{others}");
+        }
+        for others in [
+            "mod b { #[durable] async fn charge(cx: &Cx) { cx.receive(OK).await } }",
+            "mod b { #[durable] async fn charge(cx: &Cx) { again(cx).await } }
+             #[durable] async fn again(cx: &Cx) { cx.receive(OK).await }",
+            "mod b { fn charge(cx: &Cx) {} }",
+        ] {
+            assert!(listens(others), "{others}");
+        }
     }
 
     #[test]

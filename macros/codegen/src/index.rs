@@ -126,6 +126,12 @@ impl Index {
         meanings.next().filter(|_| meanings.next().is_none())
     }
 
+    /// What the functions of this name are, where they are not all the same; one of them is meant, or one of another
+    /// crate.
+    pub(crate) fn meanings(&self, function: &str) -> impl Iterator<Item = &Meaning> {
+        self.functions.get(function).into_iter().flatten()
+    }
+
     /// What the activity or stub is called in histories that a call in `file` is of: other functions of that name do
     /// not matter. `paths` are those that the call may mean, with their imports followed.
     pub(crate) fn called(&self, paths: &[String], file: Option<&Path>) -> Option<&Called> {
