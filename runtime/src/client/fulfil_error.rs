@@ -226,7 +226,7 @@ impl fmt::Display for FulfilError {
             } => write!(
                 f,
                 "{reference} was not completed, since `{}` takes a value of type `{expected}`, and this is none: {}\n\n\
-                 help: it is still open, and takes a value of that type",
+                 help: nothing was stored; give it a value of that type",
                 stub.escape_debug(),
                 error.problem
             ),

@@ -122,6 +122,7 @@ impl<'a> Operation<'a> {
     pub(super) fn text(&self, details: &RunDetails, timeline: &Timeline, number: u64) -> String {
         let info = &details.info;
         let stands = match (self.open, timeline.open.contains_key(&number)) {
+            (true, _) if !self.queue.is_empty() => "over, and the run was not told yet",
             (true, _) => "open",
             (false, true) => "open when its run ended",
             (false, false) => "over",

@@ -65,6 +65,7 @@ impl Show {
         }
         let mut text = operation.text(&details, &timeline, number);
         if operation.is_open()
+            && !is_on_its_way(&details, number)
             && let Some(open) = timeline.open.get(&number)
         {
             text += &answer(store, &details, open).unwrap_or_default();
@@ -203,6 +204,12 @@ fn publications(details: &RunDetails) -> String {
     text
 }
 
+/// Whether the run has the result of the operation in its queue, and was not told yet.
+fn is_on_its_way(details: &RunDetails, number: u64) -> bool {
+    let mut queue = details.queue.iter();
+    queue.any(|row| row.observation.operation() == Some(number))
+}
+
 /// So many command lines are shown.
 const ANSWERS: usize = 10;
 
@@ -210,7 +217,10 @@ const ANSWERS: usize = 10;
 fn answers(store: &Path, details: &RunDetails, timeline: &Timeline) -> String {
     let mut lines = Vec::new();
     let mut told = Vec::new();
-    for open in timeline.open.values() {
+    for (number, open) in &timeline.open {
+        if is_on_its_way(details, *number) {
+            continue;
+        }
         if let Open::Receive { channel, name } = open {
             if told.contains(&(*channel, name)) {
                 continue;

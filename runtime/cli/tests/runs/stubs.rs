@@ -33,7 +33,13 @@ fn a_call_is_answered_once_and_another_value_is_refused() {
     assert_eq!(none, "no run in the namespace shop waits for that\n");
     // It has its value, and nobody has told the run.
     let shown = world.perennial(&["show", "store", "shop/cart-1~4"]);
-    assert!(shown.succeeded().contains("queue"));
+    let shown = shown.succeeded();
+    assert!(shown.contains("queue"), "{shown}");
+    assert!(shown.contains("the run was not told yet"), "{shown}");
+    assert!(!shown.contains("answer it"), "{shown}");
+    let shown = world.perennial(&["show", "store", "shop/cart-1"]);
+    let shown = shown.succeeded();
+    assert!(!shown.contains("perennial fulfil"), "{shown}");
 }
 
 #[test]
