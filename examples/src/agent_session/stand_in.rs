@@ -262,6 +262,9 @@ impl Shared {
     }
 }
 
+/// How it begins to say which step it is at.
+const STEP: &str = "This is step ";
+
 /// What it says where there is no script: it works for as many steps as it was told, and otherwise repeats what it was
 /// told. It has no memory but what it is shown.
 fn said(messages: &[wire::Message]) -> String {
@@ -277,11 +280,13 @@ fn said(messages: &[wire::Message]) -> String {
         .rev()
         .find_map(|(place, message)| {
             let steps = is_word(&message).then(|| steps(&message.content))??;
-            let done = messages[place..]
+            let said = messages[place..]
                 .iter()
                 .filter(|said| said.role == "assistant");
+            // Answers to which nobody has said anything stand in one message.
+            let done = said.map(|said| said.content.matches(STEP).count() as u64);
             let begins = place + 1 == messages.len();
-            Some((steps, done.count() as u64 + 1, begins))
+            Some((steps, done.sum::<u64>() + 1, begins))
         });
     match work {
         Some((steps, step, begins)) if step <= steps => {
@@ -291,7 +296,7 @@ fn said(messages: &[wire::Message]) -> String {
                 String::new()
             };
             let more = if step < steps { "\nCONTINUE" } else { "" };
-            format!("{heard}This is step {step} of {steps}.{more}")
+            format!("{heard}{STEP}{step} of {steps}.{more}")
         }
         _ => format!("You say: {last}"),
     }
@@ -351,6 +356,20 @@ mod tests {
         assert_eq!(after(&messages), "You say: thanks");
         messages.extend([("assistant", "You say: thanks"), ("user", "1 step")]);
         assert_eq!(after(&messages), "This is step 1 of 1.");
+    }
+
+    #[test]
+    fn it_counts_answers_that_stand_in_one_message() {
+        let both = "This is step 1 of 5.\nThis is step 2 of 5.";
+        let messages = [
+            ("user", "work in 5 steps"),
+            ("assistant", both),
+            ("user", "use blue"),
+        ];
+        assert_eq!(
+            after(&messages),
+            "You say: use blue. This is step 3 of 5.\nCONTINUE"
+        );
     }
 
     #[test]
