@@ -160,6 +160,7 @@ pub(super) mod program {
     use super::*;
     use crate::client::{Items, Watch};
     use crate::engine::Shared;
+    use crate::store::ViewRecord;
 
     /// So many items go into one answer.
     const PAGE: usize = 100;
@@ -202,11 +203,18 @@ pub(super) mod program {
         follow: Follow,
         mut listener: Listener<'_>,
     ) -> Result<Ended, GivenUp> {
+        // What is left of it, and what a view has shown.
+        let (mut left, mut last) = (follow.clone(), None);
         let following = async {
             match follow {
                 Follow::Stream { run, stream, after } => {
                     let mut items = Items::json(Arc::clone(shared), run, &stream).after(after);
                     while let Some(page) = next_page(&mut items, &mut listener.gone).await? {
+                        if let (Follow::Stream { after, .. }, Some(last)) =
+                            (&mut left, page.items.last())
+                        {
+                            *after = last.number;
+                        }
                         listener.items(page)?;
                     }
                 }
@@ -214,6 +222,7 @@ pub(super) mod program {
                     let mut watch = Watch::json(Arc::clone(shared), run, &name);
                     while let Some(shown) = or_gone(&mut listener.gone, watch.next_record()).await {
                         let (record, stale) = shown?;
+                        last = Some(record.clone());
                         let views = vec![record];
                         listener.views(Views { views, stale })?;
                     }
@@ -228,10 +237,45 @@ pub(super) mod program {
         match ended {
             // Stopping ends what is followed, whatever was noticed first.
             Ok(Ended { finished: false }) | Err(GivenUp::Refused(_)) if shared.stop.is_raised() => {
-                Err(stopping().into())
+                rest(&*shared.store, left, last.as_ref(), listener)
             }
             ended => ended,
         }
+    }
+
+    /// What is left where the run has ended: a program may be stopped because of that. Otherwise more is to come, and
+    /// not from this program.
+    pub(in super::super) fn rest(
+        store: &dyn Store,
+        left: Follow,
+        last: Option<&ViewRecord>,
+        mut listener: Listener<'_>,
+    ) -> Result<Ended, GivenUp> {
+        let (Follow::Stream { run, .. } | Follow::View { run, .. }) = &left;
+        let has_ended = match store.head(run) {
+            Ok(Some(head)) => head.status.is_finished(),
+            // It cannot be read any more.
+            Ok(None) | Err(_) => false,
+        };
+        if !has_ended {
+            return Err(stopping().into());
+        }
+        let told = match left {
+            Follow::Stream { .. } => stored(store, left, listener),
+            Follow::View { run, name } => match publications::views(store, &run, Some(&name)) {
+                Ok((views, finished)) => {
+                    if views.views.last() != last {
+                        listener.views(views)?;
+                    }
+                    Ok(Ended { finished })
+                }
+                Err(error) => Err(error.into()),
+            },
+        };
+        told.map_err(|given_up| match given_up {
+            GivenUp::Refused(_) => stopping().into(),
+            GivenUp::NotTaken => GivenUp::NotTaken,
+        })
     }
 
     /// What comes next, and what is at hand after it. `None`: the run has ended, or nobody listens.
@@ -282,5 +326,106 @@ pub(super) mod program {
             "the program is being stopped, so nothing more comes from it\n\n\
              help: follow it again, after what has come, when a program has the store open",
         )
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use std::sync::Arc;
+
+    use perennial::prelude::*;
+
+    use super::program::rest;
+    use super::*;
+    use crate::Runtime;
+    use crate::store::MemoryStore;
+
+    const OUT: Stream<u64> = Stream::new("out");
+    const STAGE: View<u64> = View::new("stage");
+    const GO: Message<()> = Message::new("go");
+
+    #[workflow]
+    async fn gives(cx: &Cx, waits: bool) -> Result<(), Error> {
+        cx.emit(OUT, 1);
+        cx.emit(OUT, 2);
+        cx.set(STAGE, 3);
+        if waits {
+            cx.receive(GO).await?;
+        }
+        Ok(())
+    }
+
+    /// What comes to somebody when the program is stopped, who has seen so much of a run.
+    fn left(
+        store: &MemoryStore,
+        follow: &Follow,
+        last: Option<&crate::store::ViewRecord>,
+    ) -> String {
+        let mut told = Vec::new();
+        let (_here, gone) = oneshot::channel();
+        let mut tell = |answer: Answer| {
+            told.push(match answer {
+                Answer::Items(page) => format!(
+                    "items {:?}",
+                    page.items
+                        .iter()
+                        .map(|item| item.number)
+                        .collect::<Vec<_>>()
+                ),
+                Answer::Views(views) => format!("view {}", views.views[0].value),
+                other => format!("{other:?}"),
+            });
+            true
+        };
+        let listener = Listener {
+            tell: &mut tell,
+            gone,
+        };
+        let end = match rest(store, follow.clone(), last, listener) {
+            Ok(ended) => format!("finished: {}", ended.finished),
+            Err(GivenUp::Refused(refused)) => refused.code,
+            Err(GivenUp::NotTaken) => "not taken".to_owned(),
+        };
+        told.push(end);
+        told.join(", ")
+    }
+
+    #[tokio::test]
+    async fn who_follows_a_run_that_has_ended_hears_so_though_the_program_is_being_stopped() {
+        let store = Arc::new(MemoryStore::new());
+        let runtime = Runtime::builder(Arc::clone(&store) as Arc<dyn Store>).workflow(gives);
+        let runtime = runtime.start().await.unwrap();
+        let client = runtime.client();
+        client
+            .start(gives, "over", false)
+            .await
+            .unwrap()
+            .result()
+            .await
+            .unwrap();
+        client.start(gives, "waits", true).await.unwrap();
+        let stream = |run: &str, after| Follow::Stream {
+            run: run.parse().unwrap(),
+            stream: "out".to_owned(),
+            after,
+        };
+        let view = |run: &str| Follow::View {
+            run: run.parse().unwrap(),
+            name: "stage".to_owned(),
+        };
+        let seen = store.view(&"over".parse().unwrap(), "stage").unwrap();
+        assert_eq!(
+            left(&store, &stream("over", 1), None),
+            "items [2], finished: true"
+        );
+        assert_eq!(left(&store, &stream("over", 2), None), "finished: true");
+        assert_eq!(left(&store, &view("over"), None), "view 3, finished: true");
+        assert_eq!(left(&store, &view("over"), seen.as_ref()), "finished: true");
+        // What goes on when a program has the store again is not over.
+        assert_eq!(left(&store, &stream("waits", 1), None), "stopping");
+        assert_eq!(left(&store, &view("waits"), None), "stopping");
+        assert_eq!(left(&store, &stream("nobody", 0), None), "stopping");
     }
 }
