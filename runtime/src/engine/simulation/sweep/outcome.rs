@@ -139,7 +139,13 @@ fn history(units: &[Unit], lines: &mut Vec<String>) {
                 settled.insert(*operation, format!("failed {failure:?}"));
             }
             Observation::StubFulfilled { value, .. } => took.push(format!("was given {value}")),
+            Observation::UpdateAccepted { name, input, .. } => {
+                took.push(format!("was asked {name} {input}"));
+            }
             Observation::SlotFilled { result, .. } => took.push(match result {
+                SlotResult::Fulfilled(receipt) if receipt.duplicate => "gave it again".to_owned(),
+                SlotResult::Fulfilled(_) => "gave it".to_owned(),
+                SlotResult::NotFulfilled(failure) => format!("did not give it: {failure}"),
                 SlotResult::Sent(receipt) if receipt.duplicate => "sent it again".to_owned(),
                 SlotResult::Sent(_) => "sent it".to_owned(),
                 result => format!("did not send it: {result:?}"),
@@ -161,6 +167,10 @@ fn history(units: &[Unit], lines: &mut Vec<String>) {
                 Decision::SendRequested {
                     run, name, payload, ..
                 } => took.push(format!("sends {name} {payload} to {run}")),
+                Decision::FulfilRequested {
+                    reference, value, ..
+                } => took.push(format!("gives {value} to {reference}")),
+                Decision::UpdateAnswered { value, .. } => took.push(format!("answers {value}")),
                 Decision::Completed { value, .. } => took.push(format!("completed with {value}")),
                 Decision::Failed { error, .. } => took.push(format!("failed with {error}")),
                 _ => {}

@@ -11,14 +11,14 @@ use tokio::sync::oneshot::error::TryRecvError;
 
 use super::super::process::Process;
 use super::super::watch::text;
-use crate::client::{FulfilError, SendError};
+use crate::client::{Answered, FulfilError, SendError, UpdateError};
 use crate::engine::{
     FulfilRequest, Message, MigrateReply, MigrateRequest, Reuse, SendRequest, StartReply,
-    StartRequest,
+    StartRequest, UpdateRequest,
 };
 use crate::error::Unavailable;
 use crate::migrate::{Looked, Wish};
-use crate::store::{Delivered, Head, SendKey, Store, send_digest};
+use crate::store::{Delivered, Head, SendKey, Store, send_digest, update_digest};
 
 /// What a run is told, under an idempotency key.
 #[derive(Clone, Debug)]
@@ -33,10 +33,15 @@ impl Told {
     fn key(&self) -> SendKey {
         SendKey {
             key: self.key.clone(),
-            at: Timestamp::from_millis(1_800_000_000_000),
+            at: first_used(),
             digest: send_digest(self.channel, self.name, &self.payload),
         }
     }
+}
+
+/// When keys were first used.
+fn first_used() -> Timestamp {
+    Timestamp::from_millis(1_800_000_000_000)
 }
 
 /// Something that somebody does.
@@ -58,6 +63,13 @@ pub(super) enum Act {
         call: usize,
         value: Value,
     },
+    /// Asks the run for a change, under an idempotency key, once it is there.
+    Ask {
+        run: RunKey,
+        update: &'static str,
+        input: Value,
+        key: String,
+    },
     /// Moves a run to a new one, once it waits for that.
     Move {
         run: RunKey,
@@ -78,6 +90,9 @@ impl fmt::Display for Act {
                 call,
                 value,
             } => write!(f, "{value} for call {call} of {stub} by {run}"),
+            Self::Ask {
+                run, update, input, ..
+            } => write!(f, "update {update} {input} of {run}"),
             Self::Move { run, to, .. } => write!(f, "the migration of {run} to {to}"),
         }
     }
@@ -89,6 +104,7 @@ impl Act {
             Self::Start { run, .. }
             | Self::Tell { run, .. }
             | Self::Fulfil { run, .. }
+            | Self::Ask { run, .. }
             | Self::Move { run, .. } => run,
         }
     }
@@ -107,7 +123,7 @@ impl Act {
         match self {
             Self::Start { workflow, .. } => Some(*workflow),
             Self::Move { migration, .. } => Some(migration.to),
-            Self::Tell { .. } | Self::Fulfil { .. } => None,
+            Self::Tell { .. } | Self::Fulfil { .. } | Self::Ask { .. } => None,
         }
     }
 
@@ -177,6 +193,30 @@ impl Act {
                 };
                 (Message::Fulfil(request), Answer::Fulfil(answer))
             }
+            Self::Ask {
+                run,
+                update,
+                input,
+                key,
+            } => {
+                if store.head(&run).map_err(text)?.is_none() {
+                    return Ok(None);
+                }
+                let (reply, answer) = oneshot::channel();
+                let key = SendKey {
+                    key,
+                    at: first_used(),
+                    digest: update_digest(update, &input),
+                };
+                let request = UpdateRequest {
+                    run,
+                    name: update.to_owned(),
+                    input,
+                    key: Some(key),
+                    reply,
+                };
+                (Message::Update(request), Answer::Ask(answer))
+            }
             Self::Move {
                 run,
                 migration,
@@ -226,6 +266,7 @@ enum Answer {
     Start(oneshot::Receiver<Result<StartReply, Unavailable>>),
     Tell(oneshot::Receiver<Result<Delivered, SendError>>),
     Fulfil(oneshot::Receiver<Result<Delivered, FulfilError>>),
+    Ask(oneshot::Receiver<Result<Answered, UpdateError<Value>>>),
     Move(oneshot::Receiver<Result<MigrateReply, Unavailable>>),
 }
 
@@ -236,6 +277,7 @@ impl Answer {
             Self::Start(answer) => said(answer, |_| "it is there".to_owned()),
             Self::Tell(answer) => said(answer, receipt),
             Self::Fulfil(answer) => said(answer, receipt),
+            Self::Ask(answer) => said_of_update(answer),
             Self::Move(answer) => said(answer, |reply| format!("{reply:?}")),
         }
     }
@@ -243,6 +285,26 @@ impl Answer {
 
 fn receipt(delivered: Delivered) -> String {
     format!("number {} at {}", delivered.arrival, delivered.at)
+}
+
+/// What is refused leaves nothing behind, so that a run that has ended since says that instead.
+fn said_of_update(
+    answer: &mut oneshot::Receiver<Result<Answered, UpdateError<Value>>>,
+) -> Result<Option<String>, String> {
+    match answer.try_recv() {
+        Ok(Ok(answered)) => Ok(Some(format!(
+            "{} by event {}",
+            answered.value, answered.event
+        ))),
+        Ok(Err(
+            UpdateError::Refused(_)
+            | UpdateError::RunFinished { .. }
+            | UpdateError::RunEnded { .. },
+        )) => Ok(Some("it is not done".to_owned())),
+        Ok(Err(error)) => Err(error.to_string()),
+        Err(TryRecvError::Empty) => Ok(None),
+        Err(TryRecvError::Closed) => Err("nobody answers".to_owned()),
+    }
 }
 
 fn said<T, E: std::fmt::Display>(

@@ -87,6 +87,15 @@ fn fulfil<M, F: StubFn<M>>(run: &str, _: F, call: usize, says: u64) -> Act {
     }
 }
 
+fn ask(run: &str, by: u64, idempotency_key: &str) -> Act {
+    Act::Ask {
+        run: key(run),
+        update: RAISE.name(),
+        input: value(by),
+        key: idempotency_key.to_owned(),
+    }
+}
+
 fn migrate<X, F: MigrationFn<X>>(run: &str, _: F, to: &str, waits: Message<u64>) -> Act {
     Act::Move {
         run: key(run),
@@ -152,6 +161,23 @@ pub(super) fn all() -> Vec<Scenario> {
                 fulfil("confers", inject, 1, 11),
                 fulfil("confers", inject, 2, 12),
                 fulfil("confers", review, 2, 20),
+            ],
+        ),
+        scenario(
+            "what runs give",
+            vec![
+                start("gives", gives, id("wants")),
+                start("wants", wants, id("gives")),
+            ],
+        ),
+        scenario(
+            "updates",
+            vec![
+                start("yields", yields, ()),
+                ask("yields", 2, "a"),
+                ask("yields", 101, "too much"),
+                ask("yields", 2, "a"),
+                ask("yields", 5, "b"),
             ],
         ),
         scenario(

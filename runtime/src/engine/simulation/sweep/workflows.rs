@@ -1,5 +1,7 @@
 //! The programs of the scenarios.
 
+use std::cell::Cell;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use perennial::prelude::*;
@@ -13,6 +15,7 @@ pub(super) const LEFT: Message<u64> = Message::new("left");
 pub(super) const RIGHT: Message<u64> = Message::new("right");
 pub(super) const GO: Signal<u64> = Signal::new("go");
 pub(super) const HALT: Signal<u64> = Signal::new("halt");
+pub(super) const RAISE: Update<u64, u64, String> = Update::new("raise");
 const OUT: Stream<u64> = Stream::new("out");
 const LOG: Stream<String> = Stream::new("log");
 const STAGE: View<String> = View::new("stage");
@@ -162,6 +165,70 @@ pub(super) async fn confers(cx: &Cx) -> Result<Vec<u64>, Error> {
     let _left = review(cx).open()?;
     heard.push(double(cx, 1).await?);
     Ok(heard)
+}
+
+/// Waits for what another run gives it, and tells that one where.
+#[workflow]
+pub(super) async fn wants(cx: &Cx, from: RunId) -> Result<Vec<u64>, Error> {
+    let mut given = Vec::new();
+    for _ in 0..2 {
+        let call = review(cx).open()?;
+        cx.send(&from, LEFT, &call.reference().number).await?;
+        given.push(call.await?);
+    }
+    Ok(given)
+}
+
+/// The other one. It gives itself something too, and somebody who is not there.
+#[workflow]
+pub(super) async fn gives(cx: &Cx, to: RunId) -> Result<Vec<u64>, Error> {
+    let mut called = Vec::new();
+    for value in [10, 20] {
+        let number = cx.receive(LEFT).await?;
+        let reference = OperationId {
+            run: to.clone(),
+            number,
+        };
+        cx.fulfil(&reference, review, &value).await?;
+        let again = cx.fulfil(&reference, review, &(value + 1)).await;
+        called.extend([number, u64::from(again.is_err())]);
+    }
+    let own = review(cx).open()?;
+    cx.fulfil(&own.reference(), review, &30).await?;
+    called.push(own.await?);
+    let nobody = OperationId {
+        run: RunId::new("nobody")?,
+        number: 1,
+    };
+    called.push(u64::from(cx.fulfil(&nobody, review, &1).await.is_err()));
+    Ok(called)
+}
+
+/// Changes that are asked for, between other things.
+#[workflow]
+pub(super) async fn yields(cx: &Cx) -> Result<Vec<u64>, Error> {
+    let level = Rc::new(Cell::new(0));
+    let raised = Rc::clone(&level);
+    cx.handle(
+        RAISE,
+        |by: &u64| {
+            if *by > 100 {
+                Err("too much".to_owned())
+            } else {
+                Ok(())
+            }
+        },
+        move |by| {
+            raised.set(raised.get() + by);
+            raised.get()
+        },
+    );
+    let first = Rc::clone(&level);
+    cx.until(move || first.get() >= 2).await;
+    cx.emit(OUT, level.get());
+    cx.until(|| level.get() >= 7).await;
+    let paid = pay(cx, "raised".to_owned()).await?;
+    Ok(vec![level.get(), paid])
 }
 
 /// Streams and a view, between other things.
