@@ -34,6 +34,8 @@ pub(super) enum Fault {
     RepeatsAnItem,
     /// By its key no send is known again.
     ForgetsKeys,
+    /// By its key no update is known again.
+    ForgetsUpdates,
     /// No timer is kept.
     ForgetsTimers,
     /// No activity is kept that has to run.
@@ -62,8 +64,9 @@ impl Fault {
     ];
 
     /// Those that nobody notices as long as no process is stopped.
-    pub(super) const OF_STOPS: [Self; 5] = [
+    pub(super) const OF_STOPS: [Self; 6] = [
         Self::ForgetsKeys,
+        Self::ForgetsUpdates,
         Self::ForgetsTimers,
         Self::ForgetsTasks,
         Self::KeepsHalf,
@@ -87,6 +90,7 @@ pub(super) fn spoil(fault: Fault, commit: &mut Commit, mut unlucky: impl FnMut()
             }
         }
         Fault::GivesBackWhatWasTaken => changes.taken.truncate(1),
+        Fault::ForgetsUpdates => changes.update_keys.clear(),
         Fault::LosesWhatARunSends => {
             for slot in &mut changes.slots {
                 if matches!(slot.effect, SlotEffect::Send { .. }) && unlucky() {

@@ -176,7 +176,6 @@ pub(super) fn all() -> Vec<Scenario> {
                 start("yields", yields, ()),
                 ask("yields", 2, "a"),
                 ask("yields", 101, "too much"),
-                ask("yields", 2, "a"),
                 ask("yields", 5, "b"),
             ],
         ),
