@@ -303,16 +303,7 @@ pub(crate) fn judge_key<'a>(
         if known.digest == key.digest {
             return Ok(Some(known));
         }
-        let conflict = KeyConflict {
-            run: run.clone(),
-            key: key.key.clone(),
-            name: known.name.clone(),
-            known: known.digest,
-            given: key.digest,
-        };
-        return Err(StoreError::Refused(Refusal::KeyConflict(Box::new(
-            conflict,
-        ))));
+        return Err(conflict(run, known, key));
     }
     let forgotten = key.at.as_millis().saturating_add(KEY_WINDOW) < now.as_millis()
         || key.at <= head.inbox.keys_until;
@@ -324,6 +315,17 @@ pub(crate) fn judge_key<'a>(
         }));
     }
     Ok(None)
+}
+
+/// A key that the run knows as that of something else (M15).
+pub(super) fn conflict(run: &RunKey, known: &KeyRecord, key: &SendKey) -> StoreError {
+    StoreError::Refused(Refusal::KeyConflict(Box::new(KeyConflict {
+        run: run.clone(),
+        key: key.key.clone(),
+        name: known.name.clone(),
+        known: known.digest,
+        given: key.digest,
+    })))
 }
 
 /// Whether that send is one of the run as it is now: not of an earlier run of that id, nor of one that is being

@@ -3,9 +3,9 @@
 use perennial::RunKey;
 use perennial::value::{Digest, Value};
 
+use super::StoreError;
 use super::contract::Head;
 use super::inbox::{self, KeyRecord, SendKey, is_known};
-use super::{KeyConflict, Refusal, StoreError};
 
 /// An update that was accepted, as the run is to know it by its key.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,16 +36,7 @@ pub(super) fn accept(
 ) -> Result<(KeyRecord, Vec<KeyRecord>), StoreError> {
     let UpdateKey { key, name, event } = update;
     if let Some(known) = known.filter(|known| is_known(head, known)) {
-        let conflict = KeyConflict {
-            run: run.clone(),
-            key: key.key.clone(),
-            name: known.name.clone(),
-            known: known.digest,
-            given: key.digest,
-        };
-        return Err(StoreError::Refused(Refusal::KeyConflict(Box::new(
-            conflict,
-        ))));
+        return Err(inbox::conflict(run, known, key));
     }
     head.arrivals += 1;
     head.inbox.keys += 1;
