@@ -8,6 +8,8 @@ use perennial_runtime::{RunError, RunState, UnblockError};
 use crate::support::each_store;
 use crate::world::*;
 
+/// The tests share what is below, so one goes after the other.
+static ALONE: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
 static BROKEN: AtomicBool = AtomicBool::new(true);
 static TRIES: AtomicU32 = AtomicU32::new(0);
 
@@ -24,6 +26,7 @@ async fn faulty(cx: &Cx) -> Result<u64, Error> {
 
 #[tokio::test]
 async fn a_blocked_run_can_be_paused_and_is_tried_when_somebody_asks_after_it_goes_on() {
+    let _alone = ALONE.lock().await;
     each_store(async |store| {
         BROKEN.store(true, Ordering::SeqCst);
         let builder = builder(store, &World::new()).workflow(faulty);
@@ -53,6 +56,7 @@ async fn a_blocked_run_can_be_paused_and_is_tried_when_somebody_asks_after_it_go
 
 #[tokio::test]
 async fn a_blocked_run_that_is_paused_is_tried_by_the_next_program_when_it_goes_on() {
+    let _alone = ALONE.lock().await;
     crate::support::each_place(async |place| {
         BROKEN.store(true, Ordering::SeqCst);
         let start = async || {
