@@ -53,7 +53,7 @@ pub enum Decision {
         operation: u64,
         /// What it is.
         channel: Channel,
-        /// The number of what it took: [`Told::number`].
+        /// The number of what it took: [`Told::number`](crate::history::Told::number).
         number: u64,
         /// Why that is not of the type that the code waits for, if it is not (M37).
         #[serde(default, skip_serializing_if = "Option::is_none")]

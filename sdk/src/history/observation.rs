@@ -128,7 +128,7 @@ pub struct Started {
     pub workflow: String,
     /// Its input.
     pub input: Value,
-    /// The replay semantics of the engine that began it ([`SEMANTICS`], S15).
+    /// The replay semantics of the engine that began it ([`SEMANTICS`](crate::history::SEMANTICS), S15).
     pub semantics: u32,
     /// The program that began it.
     pub artifact: String,
