@@ -55,7 +55,12 @@ impl Mounted {
     /// From now on nothing can be written.
     pub fn make_read_only(&self) {
         let path = self.path();
-        run("mount", &["-o", "remount,ro", path.to_str().unwrap()]).unwrap();
+        let mut tries = 0;
+        // What was closed just now may be busy for a moment yet.
+        while let Err(error) = run("mount", &["-o", "remount,ro", path.to_str().unwrap()]) {
+            tries += 1;
+            assert!(tries < 200, "{error}");
+        }
     }
 
     pub fn make_writable(&self) {
