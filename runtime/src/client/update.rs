@@ -95,17 +95,10 @@ impl<Out: Data, Refused: Data> IntoFuture for UpdateRun<Out, Refused> {
             types: _,
         } = self;
         Box::pin(async move {
-            let undecodable = |error| UpdateError::Undecodable {
-                run: run.clone(),
-                name: name.clone(),
-                error,
-            };
             match update(&shared, run.clone(), &name, input, key).await {
-                Ok(answered) => Out::from_value(&answered.value).map_err(undecodable),
-                Err(UpdateError::Refused(why)) => {
-                    Err(Refused::from_value(&why).map_or_else(undecodable, UpdateError::Refused))
-                }
-                Err(error) => Err(error.of_another_type()),
+                Ok(answered) => Out::from_value(&answered.value)
+                    .map_err(|error| UpdateError::Undecodable { run, name, error }),
+                Err(error) => Err(error.typed(&run, &name)),
             }
         })
     }

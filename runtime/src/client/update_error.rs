@@ -3,7 +3,7 @@
 use std::fmt;
 
 use perennial::value::{DecodeError, Digest, EncodeError, Value};
-use perennial::{RunId, RunKey, Timestamp};
+use perennial::{Data, RunId, RunKey, Timestamp};
 
 use crate::error::{Unavailable, cut};
 use crate::store::{MAX_KEY_BYTES, Status};
@@ -201,11 +201,18 @@ impl UpdateError<Value> {
         Ok(())
     }
 
-    /// The same, where it is not that the run refuses.
-    pub(super) fn of_another_type<Refused>(self) -> UpdateError<Refused> {
+    /// With the type of that by which the run refuses what was asked of it under that name.
+    pub(super) fn typed<Refused: Data>(self, run: &RunKey, name: &str) -> UpdateError<Refused> {
         use UpdateError as To;
         match self {
-            Self::Refused(_) => unreachable!("what the run refuses is read before"),
+            Self::Refused(why) => match Refused::from_value(&why) {
+                Ok(why) => To::Refused(why),
+                Err(error) => To::Undecodable {
+                    run: run.clone(),
+                    name: name.to_owned(),
+                    error,
+                },
+            },
             Self::NoHandler {
                 run,
                 name,

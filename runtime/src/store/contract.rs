@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::StoreError;
 use super::blocked::{BlockedChange, BlockedRecord};
 use super::inbox::{Awaited, Delivered, Inbox, KeyKind, KeyRecord, SendKey};
+use super::list::{ListQuery, Page};
 use super::migrate::Migrate;
 use super::offers::{Offer, OfferChange, Waiting};
 use super::program::ProgramRecord;
@@ -571,35 +572,4 @@ impl Loaded {
             views: Vec::new(),
         }
     }
-}
-
-/// Which runs to list.
-#[derive(Clone, Debug, Default)]
-pub struct ListQuery {
-    /// In which namespace.
-    pub namespace: Namespace,
-    /// Only runs of this workflow.
-    pub workflow: Option<String>,
-    /// Only runs that stand like this.
-    pub status: Option<Status>,
-    /// Only runs that are blocked, or only those that are not. One that has finished is not, whatever records it
-    /// has.
-    pub blocked: Option<bool>,
-    /// Only runs that are paused, or only those that are not.
-    pub paused: Option<bool>,
-    /// Only runs whose ids begin like this.
-    pub prefix: String,
-    /// Only runs after this one, which need not exist.
-    pub after: Option<RunId>,
-    /// At most so many.
-    pub limit: usize,
-}
-
-/// A page of runs.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Page {
-    /// The runs.
-    pub runs: Vec<(RunId, Head)>,
-    /// Whether more runs follow the last of them.
-    pub more: bool,
 }

@@ -19,6 +19,7 @@ mod error;
 pub mod export;
 mod fork;
 mod inbox;
+mod list;
 mod memory;
 mod migrate;
 mod offers;
@@ -37,8 +38,8 @@ mod view;
 pub use blocked::{BlockedChange, BlockedRecord};
 pub use census::{Census, Standing};
 pub use contract::{
-    Ack, Changes, Commit, Create, Created, Deliver, Fence, Head, ListQuery, Loaded, Owner, Page,
-    PauseChange, Queued, Status, Store,
+    Ack, Changes, Commit, Create, Created, Deliver, Fence, Head, Loaded, Owner, PauseChange,
+    Queued, Status, Store,
 };
 pub use error::{KeyConflict, OfferClosed, OfferTaken, OtherOffer, Refusal, StoreError};
 pub use inbox::{
@@ -46,6 +47,7 @@ pub use inbox::{
     MAX_INBOX, MAX_KEY_BYTES, MAX_KEYS, SendKey,
 };
 pub(crate) use inbox::{judge_key, send_digest, told};
+pub use list::{ListQuery, Page};
 pub use memory::MemoryStore;
 pub use migrate::Migrate;
 pub use offers::{Offer, OfferChange, OfferState, Waiting};

@@ -9,9 +9,10 @@ use perennial::{RunId, RunKey};
 
 use super::blocked::{BlockedChange, BlockedRecord};
 use super::contract::{
-    Changes, Commit, Create, Fence, Head, ListQuery, Loaded, Owner, PauseChange, Queued, Status,
+    Changes, Commit, Create, Fence, Head, Loaded, Owner, PauseChange, Queued, Status,
 };
 use super::inbox::{self, Awaited, Inbox, KeyRecord, told};
+use super::list::ListQuery;
 use super::offers::Offer;
 use super::purge::Purged;
 use super::tasks::{AttemptOutcome, AttemptRecord, Task, TaskChange};

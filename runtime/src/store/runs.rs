@@ -3,7 +3,8 @@
 use perennial::RunKey;
 
 use super::StoreError;
-use super::contract::{Head, ListQuery, Store};
+use super::contract::{Head, Store};
+use super::list::ListQuery;
 
 const PAGE: usize = 1_000;
 

@@ -8,8 +8,8 @@ use perennial::{Namespace, RunKey};
 use perennial_runtime::control::{Answer, ListRuns, Request};
 use perennial_runtime::{Awaits, RunInfo, RunPage, RunState, Status};
 
+use super::open::named;
 use super::text::{count, table, time};
-use super::timeline::named;
 use super::{ask, json, other, said, shell};
 use crate::{AnyError, Outcome};
 

@@ -9,6 +9,7 @@ mod history;
 mod inert;
 mod list;
 mod messages;
+mod open;
 mod operation;
 mod pause;
 mod reference;

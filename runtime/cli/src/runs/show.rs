@@ -9,11 +9,12 @@ use perennial_runtime::control::{Answer, Request, RunDetails, Runs};
 
 use super::inert::{inert, line};
 use super::list::state;
+use super::open::Open;
 use super::operation::{NotThere, Operation};
 use super::reference::{OfAny, ask_about, reference};
 use super::sample::sample;
 use super::text::{count, long, table, time, value};
-use super::timeline::{Open, Timeline, timeline};
+use super::timeline::{Timeline, timeline};
 use super::{history, json, open, other, said, shell};
 use crate::{AnyError, Outcome};
 

@@ -11,6 +11,7 @@ use perennial_runtime::control::{Attempts, RunDetails};
 use perennial_runtime::store::{AttemptOutcome, Task};
 use serde::Serialize;
 
+use super::open::{Open, named};
 use super::reference::reference;
 use super::text::{count, long, short, time, value};
 
@@ -34,66 +35,9 @@ pub(super) struct Line {
     pub(super) operation: Option<u64>,
 }
 
-/// What a run waits for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Open {
-    Activity {
-        name: String,
-    },
-    Timer {
-        deadline: Timestamp,
-    },
-    Receive {
-        channel: Channel,
-        name: String,
-    },
-    /// A call of a stub, which somebody else answers.
-    Stub {
-        name: String,
-        reference: String,
-    },
-    /// What it sends to another run: it waits for that in the very next moment alone.
-    Send {
-        channel: Channel,
-        name: String,
-    },
-    /// What it fulfils of what another run offers: the same.
-    Fulfil {
-        stub: String,
-        reference: String,
-    },
-}
-
 /// What a failure says, without what helps.
 fn first(failure: &str) -> String {
     short(failure.split("\n\n").next().unwrap_or_default(), 200)
-}
-
-impl Open {
-    /// What it is, after "waiting for".
-    pub(super) fn name(&self) -> String {
-        match self {
-            Self::Activity { name } => format!("activity {}", short(name, 80)),
-            Self::Timer { deadline } => format!("sleep until {}", time(*deadline)),
-            Self::Receive { channel, name } => named(*channel, name),
-            Self::Stub { name, reference } => {
-                format!("stub {} ({reference})", short(name, 80))
-            }
-            Self::Send { channel, name } => format!("{} to be sent", named(*channel, name)),
-            Self::Fulfil { stub, reference } => {
-                format!("{reference} to be fulfilled ({})", short(stub, 80))
-            }
-        }
-    }
-}
-
-/// A message or a signal.
-pub(super) fn named(channel: Channel, name: &str) -> String {
-    let kind = match channel {
-        Channel::Message => "message",
-        Channel::Signal => "signal",
-    };
-    format!("{kind} \"{}\"", short(name, 128))
 }
 
 /// An operation, and where its line is.

@@ -12,10 +12,9 @@ use perennial::{Namespace, RunId, RunKey, Timestamp};
 
 use super::acks::{answer, deliver};
 use super::blocked::BlockedRecord;
-use super::contract::{
-    Ack, Commit, Create, Created, Deliver, Head, ListQuery, Loaded, Owner, Page, Store,
-};
+use super::contract::{Ack, Commit, Create, Created, Deliver, Head, Loaded, Owner, Store};
 use super::inbox::{Delivered, KeyKind, KeyRecord, is_known, told};
+use super::list::{ListQuery, Page};
 use super::migrate::Migrate;
 use super::offers::{Offer, Waiting};
 use super::program::ProgramRecord;

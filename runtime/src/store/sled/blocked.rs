@@ -12,7 +12,7 @@ use super::problem::damaged;
 use super::records::{NUMBER_VERSION, read_number};
 use super::{read, value};
 use crate::store::blocked::BlockedRecord;
-use crate::store::contract::{ListQuery, Page};
+use crate::store::list::{ListQuery, Page};
 use crate::store::{StoreError, rules};
 
 /// The records of a run, in the order of their artifacts.

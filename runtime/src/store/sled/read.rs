@@ -16,7 +16,8 @@ use super::records::{
 use super::run::{Kind, RUN_VERSION, RunRecord, read_head};
 use super::{value, views};
 use crate::store::blocked::BlockedRecord;
-use crate::store::contract::{Head, ListQuery, Loaded, Page};
+use crate::store::contract::{Head, Loaded};
+use crate::store::list::{ListQuery, Page};
 use crate::store::purge::{FinishedRun, Remains};
 use crate::store::tasks::{AttemptRecord, DueTimer};
 use crate::store::{StoreError, rules};

@@ -10,10 +10,9 @@ use super::{Durability, SLICE, SledStore, blocked, offers, programs, read, sends
 use crate::profile::{self, Profile};
 use crate::store::StoreError;
 use crate::store::blocked::BlockedRecord;
-use crate::store::contract::{
-    Ack, Commit, Create, Created, Deliver, Head, ListQuery, Loaded, Owner, Page, Store,
-};
+use crate::store::contract::{Ack, Commit, Create, Created, Deliver, Head, Loaded, Owner, Store};
 use crate::store::inbox::{Delivered, KeyKind, KeyRecord};
+use crate::store::list::{ListQuery, Page};
 use crate::store::migrate::Migrate;
 use crate::store::offers::{Offer, Waiting};
 use crate::store::program::ProgramRecord;
