@@ -181,13 +181,7 @@ impl Shard {
             Ok(Created::Exists(head)) => {
                 self.not_created(key, &Ok(StartReply::Exists(head.into())))
             }
-            Err(
-                error @ (StoreError::Unknown { .. }
-                | StoreError::Closed { .. }
-                | StoreError::Io { .. }),
-            ) => {
-                self.fail(error.into());
-            }
+            Err(error) if error.ends_all() => self.fail(error.into()),
             Err(error) => self.not_created(key, &Err(error.into())),
         }
     }

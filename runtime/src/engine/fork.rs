@@ -28,13 +28,20 @@ impl Shared {
         let shared = Arc::clone(self);
         // In the ack, so that the run goes on though nobody waits for the answer any more.
         let ack = Box::new(move |result: Result<Created, StoreError>| {
-            let result = result.map(|created| match created {
-                Created::New(_, committed) => {
+            let result = match result {
+                Ok(Created::New(_, committed)) => {
                     shared.has_forked(&run, timers, committed);
-                    Ok(())
+                    Ok(Ok(()))
                 }
-                Created::Exists(head) => Err(Box::new(head)),
-            });
+                Ok(Created::Exists(head)) => Ok(Err(Box::new(head))),
+                Err(error) => {
+                    if error.ends_all() {
+                        // A run may be there that nobody wakes.
+                        shared.tell(&run, Message::Failed(error.clone().into()));
+                    }
+                    Err(error)
+                }
+            };
             let _ = reply.send(result);
         });
         self.store.create(create, ack);

@@ -53,10 +53,7 @@ pub(super) fn record(
 fn or_logged<T>(result: Result<T, StoreError>) -> Result<Option<T>, StoreError> {
     match result {
         Ok(done) => Ok(Some(done)),
-        Err(
-            error
-            @ (StoreError::Unknown { .. } | StoreError::Closed { .. } | StoreError::Io { .. }),
-        ) => Err(error),
+        Err(error) if error.ends_all() => Err(error),
         Err(error) => {
             tracing::warn!("what this program can run is not noted in the store: {error}");
             Ok(None)

@@ -271,11 +271,7 @@ impl Shard {
                 (Sent::Told(request), Refusal::Finished { .. }) => self.told_too_late(request),
                 (sent, refusal) => self.refuse(sent, Failure::Refused(refusal)),
             },
-            Err(
-                error @ (StoreError::Unknown { .. }
-                | StoreError::Closed { .. }
-                | StoreError::Io { .. }),
-            ) => {
+            Err(error) if error.ends_all() => {
                 let error = Unavailable::from(error);
                 self.refuse(sent, Failure::Lost(error.clone()));
                 self.fail(error);

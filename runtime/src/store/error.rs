@@ -392,3 +392,14 @@ impl fmt::Display for StoreError {
 }
 
 impl std::error::Error for StoreError {}
+
+impl StoreError {
+    /// Of a write: it may be durable, or the store takes no more of them. Then nothing goes on in this process, which
+    /// holds what may not be what is stored (S4).
+    pub(crate) fn ends_all(&self) -> bool {
+        matches!(
+            self,
+            Self::Unknown { .. } | Self::Closed { .. } | Self::Io { .. }
+        )
+    }
+}

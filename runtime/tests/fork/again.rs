@@ -72,15 +72,30 @@ async fn what_a_store_or_a_runtime_says_against_it_is_told() {
     store.refuse_next(too_large.clone());
     let error = old.fork(8, "fork").await.unwrap_err();
     assert_eq!(error, ForkError::Unavailable(Unavailable::Store(too_large)));
-    let reason = "the power went".to_owned();
-    store.refuse_next(StoreError::Unknown { reason });
-    let error = old.fork(8, "fork").await.unwrap_err().to_string();
-    assert!(error.contains("the power went"), "{error}");
     // Nothing was made, and it can be asked for again.
     old.fork(8, "fork").await.unwrap();
     let _ = runtime.drain(Duration::from_secs(60)).await;
     let error = client.fork(old.id(), 8, "other").await.unwrap_err();
     assert!(matches!(error, ForkError::Unavailable(_)), "{error}");
+}
+
+/// As after each write of which nobody knows whether it is durable: there may be a run that this process does not wake.
+#[tokio::test]
+async fn s04_a_fork_of_which_nobody_knows_is_asked_for_again_in_the_next_process() {
+    let (store, world) = (HeldStore::new(), World::new());
+    let first = over(&store, &world).await;
+    let old = charged(&first, "old", &[1]).await;
+    let reason = "the power went".to_owned();
+    store.refuse_next(StoreError::Unknown { reason });
+    let error = old.fork(8, "fork").await.unwrap_err().to_string();
+    assert!(error.contains("the power went"), "{error}");
+    let fork = first.client().run(adds, "fork").unwrap();
+    let error = fork.send(A, &1).await.unwrap_err().to_string();
+    assert!(error.contains("the power went"), "{error}");
+    drop(first);
+    let second = over(&store, &world).await;
+    let old = second.client().run(adds, "old").unwrap();
+    old.fork(8, "fork").await.unwrap();
 }
 
 #[tokio::test]

@@ -9,11 +9,14 @@
 //! What comes of it must be the same wherever that was: how runs end, what they are told and in which order, what they
 //! give out, what has become of their offers, and what happened in the world.
 
+mod acts;
+mod answers;
 mod effects;
 mod kept;
 mod outcome;
 mod outside;
 mod places;
+mod requests;
 mod scenario;
 mod workflows;
 mod world;

@@ -9,7 +9,7 @@ use perennial::{
 use serde::Serialize;
 
 use super::super::watch::inject;
-use super::outside::{Act, Told};
+use super::acts::{Act, Told};
 use super::workflows::*;
 
 /// See the module.
@@ -96,6 +96,35 @@ fn ask(run: &str, by: u64, idempotency_key: &str) -> Act {
     }
 }
 
+/// A request: a call of a stub is completed, and what the run says then is waited for.
+fn request<M, F: StubFn<M>>(run: &str, stub: F, call: usize, says: u64) -> [Act; 2] {
+    let hear = Act::Hear {
+        run: key(run),
+        stub: <F::S as Stub>::NAME,
+        call,
+    };
+    [fulfil(run, stub, call, says), hear]
+}
+
+/// A pause, once the run has called so many stubs.
+fn pause(run: &str, calls: usize) -> Act {
+    Act::Pause {
+        run: key(run),
+        calls,
+    }
+}
+
+fn resume(run: &str) -> Act {
+    Act::Resume { run: key(run) }
+}
+
+fn fork(run: &str, to: &str) -> Act {
+    Act::Fork {
+        run: key(run),
+        to: id(to),
+    }
+}
+
 fn migrate<X, F: MigrationFn<X>>(run: &str, _: F, to: &str, waits: Message<u64>) -> Act {
     Act::Move {
         run: key(run),
@@ -177,6 +206,41 @@ pub(super) fn all() -> Vec<Scenario> {
                 ask("yields", 2, "a"),
                 ask("yields", 101, "too much"),
                 ask("yields", 5, "b"),
+            ],
+        ),
+        scenario(
+            "requests",
+            [
+                vec![start("consults", consults, ())],
+                request("consults", consult, 0, 5).to_vec(),
+                request("consults", consult, 1, 6).to_vec(),
+                request("consults", consult, 2, 7).to_vec(),
+            ]
+            .concat(),
+        ),
+        scenario(
+            "pauses",
+            vec![
+                start("rests", rests, ()),
+                pause("rests", 0),
+                send("rests", LEFT, 1, "a"),
+                resume("rests"),
+                send("rests", LEFT, 2, "b"),
+                pause("rests", 1),
+                fulfil("rests", review, 0, 3),
+                resume("rests"),
+                send("rests", RIGHT, 5, "c"),
+            ],
+        ),
+        scenario(
+            "a fork",
+            vec![
+                start("parts", parts, ()),
+                fork("parts", "parted"),
+                send("parts", LEFT, 1, "a"),
+                send("parted", LEFT, 2, "a"),
+                fulfil("parted", review, 0, 4),
+                fulfil("parts", review, 0, 3),
             ],
         ),
         scenario(

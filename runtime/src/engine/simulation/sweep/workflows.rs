@@ -231,6 +231,55 @@ pub(super) async fn yields(cx: &Cx) -> Result<Vec<u64>, Error> {
     Ok(vec![level.get(), paid])
 }
 
+/// Says how much it has by now, and is told more.
+#[stub]
+pub(super) async fn consult(cx: &Cx, so_far: u64) -> u64;
+
+/// Is asked several times, and answers each time but the last, with which it ends.
+#[workflow]
+pub(super) async fn consults(cx: &Cx) -> Result<u64, Error> {
+    let mut so_far = 0;
+    for _ in 0..3 {
+        so_far += consult(cx, so_far).await?;
+        pay(cx, so_far.to_string()).await?;
+    }
+    Ok(so_far)
+}
+
+/// Waits for several things, and is paused meanwhile.
+#[workflow]
+pub(super) async fn rests(cx: &Cx) -> Result<Vec<u64>, Error> {
+    let paid = pay(cx, "at first".to_owned()).await?;
+    let (slept, heard) = join!(cx.sleep(seconds(3)), cx.receive(LEFT));
+    slept?;
+    cx.emit(OUT, paid);
+    let review = review(cx).open()?;
+    let more = pay(cx, "then".to_owned()).await?;
+    let (said, again) = join!(review, cx.receive(LEFT));
+    let last = cx.receive(RIGHT).timeout(hours(1)).await?;
+    Ok(vec![heard?, more, said?, again?, last.unwrap_or_default()])
+}
+
+/// Has an offer, a timer, an activity and a wait open when it is forked.
+#[workflow]
+pub(super) async fn parts(cx: &Cx) -> Result<Vec<u64>, Error> {
+    let review = review(cx).open()?;
+    let first = pay(cx, "before".to_owned()).await?;
+    cx.emit(OUT, first);
+    cx.set(STAGE, "parts".to_owned());
+    let (slept, paid, heard, said) = join!(
+        cx.sleep(seconds(3)),
+        pay(cx, "in the middle".to_owned()),
+        cx.receive(LEFT),
+        review
+    );
+    slept?;
+    let (paid, heard) = (paid?, heard?);
+    cx.emit(OUT, heard);
+    let last = pay(cx, "after".to_owned()).await?;
+    Ok(vec![paid, heard, said?, last])
+}
+
 /// Streams and a view, between other things.
 #[workflow]
 pub(super) async fn tells(cx: &Cx) -> Result<u64, Error> {

@@ -98,10 +98,10 @@ fn what_sled_holds_is_read_without_it() {
         let db = open(folder.path(), round % 2 == 0);
         write(&db, &mut numbers, &mut model, 60);
         if round % 2 == 1 {
-            // As a kill leaves it.
-            let (all, log) = read_all(&path);
-            assert!(all == model, "round {round}");
-            assert_eq!(log.lost, 0);
+            // As a kill leaves it. A thread of sled may be in the middle of a write of its own still; that ends.
+            let mut read = (0..1_000).map(|_| read_all(&path));
+            let whole = read.find(|(_, log)| log.lost == 0);
+            assert!(whole.unwrap().0 == model, "round {round}");
         }
         close(folder.path(), db);
         let (all, log) = read_all(&path);
