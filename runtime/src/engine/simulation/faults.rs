@@ -32,6 +32,8 @@ pub(super) enum Fault {
     SkipsAnItem,
     /// An item of a stream is given to whoever has read it.
     RepeatsAnItem,
+    /// No run stays paused.
+    ForgetsPauses,
     /// By its key no send is known again.
     ForgetsKeys,
     /// By its key no update is known again.
@@ -48,7 +50,7 @@ pub(super) enum Fault {
 
 impl Fault {
     /// Those that stories must find.
-    pub(super) const ALL: [Self; 12] = [
+    pub(super) const ALL: [Self; 13] = [
         Self::LosesAMessage,
         Self::DoublesAMessage,
         Self::RingsEarly,
@@ -61,6 +63,7 @@ impl Fault {
         Self::KeepsAnOfferOpen,
         Self::SkipsAnItem,
         Self::RepeatsAnItem,
+        Self::ForgetsPauses,
     ];
 
     /// Those that nobody notices as long as no process is stopped.
@@ -90,6 +93,7 @@ pub(super) fn spoil(fault: Fault, commit: &mut Commit, mut unlucky: impl FnMut()
             }
         }
         Fault::GivesBackWhatWasTaken => changes.taken.truncate(1),
+        Fault::ForgetsPauses => changes.pause = None,
         Fault::ForgetsUpdates => changes.update_keys.clear(),
         Fault::LosesWhatARunSends => {
             for slot in &mut changes.slots {

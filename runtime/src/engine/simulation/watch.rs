@@ -17,6 +17,8 @@ pub(super) async fn inject(cx: &Cx) -> u64;
 pub(super) struct Watch {
     streams: BTreeMap<(RunKey, String), Vec<String>>,
     dropped: BTreeMap<RunKey, Dropped>,
+    /// How many events a run had that was paused when it was looked at.
+    paused: BTreeMap<RunKey, u64>,
 }
 
 /// What a run has dropped.
@@ -37,6 +39,7 @@ impl Watch {
         let Some(head) = store.head(run).map_err(text)? else {
             return Ok(());
         };
+        self.paused(run, &head)?;
         self.read(store, run, &head)?;
         let offers = store.offers(run, 0, usize::MAX).map_err(text)?;
         if offers.is_empty() {
@@ -44,6 +47,22 @@ impl Watch {
         }
         self.dropped(store, run, &head, &offers)?;
         mailbox(store, run, &head, offers)
+    }
+
+    /// Nothing is told to a run that is paused (M45).
+    fn paused(&mut self, run: &RunKey, head: &Head) -> Result<(), String> {
+        if head.paused.is_none() {
+            self.paused.remove(run);
+            return Ok(());
+        }
+        let events = *self.paused.entry(run.clone()).or_insert(head.sequence);
+        if events == head.sequence {
+            return Ok(());
+        }
+        Err(format!(
+            "{run} is paused, had {events} events, and has {} now",
+            head.sequence
+        ))
     }
 
     /// Reads on in each stream of the run, from where it has read up to.

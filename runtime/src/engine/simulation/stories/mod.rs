@@ -6,6 +6,7 @@
 mod fulfils;
 mod judge;
 mod model;
+mod pauses;
 mod plan;
 mod senders;
 mod story;

@@ -26,6 +26,10 @@ pub(super) enum Event {
     FulfilOtherwise { fulfil: usize },
     /// A signal, which nobody waits for.
     Signal { run: usize },
+    /// Somebody pauses a run.
+    Pause { run: usize },
+    /// Somebody lets a run go on.
+    Resume { run: usize },
     /// The shard reads so many of its messages.
     Read { messages: usize },
     /// The store does so many of the writes that it was handed.
@@ -81,7 +85,9 @@ pub(super) fn any() -> impl Strategy<Value = Story> {
         5 => (run.clone(), 0_usize..3).prop_map(|(run, offer)| Event::Fulfil { run, offer }),
         2 => (0_usize..6).prop_map(|fulfil| Event::FulfilAgain { fulfil }),
         2 => (0_usize..6).prop_map(|fulfil| Event::FulfilOtherwise { fulfil }),
-        1 => run.prop_map(|run| Event::Signal { run }),
+        1 => run.clone().prop_map(|run| Event::Signal { run }),
+        2 => run.clone().prop_map(|run| Event::Pause { run }),
+        2 => run.prop_map(|run| Event::Resume { run }),
         8 => (1_usize..6).prop_map(|messages| Event::Read { messages }),
         8 => (1_usize..4).prop_map(|writes| Event::Write { writes }),
         4 => (0_u64..50).prop_map(|milliseconds| Event::Pass { milliseconds }),

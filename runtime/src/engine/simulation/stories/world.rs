@@ -14,11 +14,12 @@ use super::super::time::Time;
 use super::super::watch::{Watch, text};
 use super::fulfils::Fulfil;
 use super::judge;
+use super::pauses::{Pause, Told};
 use super::plan::follow;
 use super::senders::Send;
 use super::story::{Event, RUNS, Story};
 use crate::clock::Clock as _;
-use crate::engine::{Message, Reuse, SendRequest, StartRequest};
+use crate::engine::{Message, PauseWish, Reuse, SendRequest, StartRequest};
 use crate::registry::Registry;
 use crate::store::{MemoryStore, Offer, Store as _};
 
@@ -35,6 +36,8 @@ pub(super) struct World<'a> {
     registry: Registry,
     pub(super) sends: Vec<Send>,
     pub(super) fulfils: Vec<Fulfil>,
+    /// In the order in which they were asked for.
+    pauses: Vec<Pause>,
     pub(super) watch: Watch,
     /// What was durable at the end of each process: of each run.
     pub(super) before: Vec<(usize, Vec<Unit>)>,
@@ -58,6 +61,7 @@ impl<'a> World<'a> {
             process: None,
             sends: Vec::new(),
             fulfils: Vec::new(),
+            pauses: Vec::new(),
             watch: Watch::default(),
             before: Vec::new(),
             next: 0,
@@ -109,6 +113,8 @@ impl<'a> World<'a> {
                 }
             }
             Event::Signal { run } => self.signal(run)?,
+            Event::Pause { run } => self.pause(run, PauseWish::Pause)?,
+            Event::Resume { run } => self.pause(run, PauseWish::Resume)?,
             Event::Read { messages } => {
                 if let Some(process) = &mut self.process {
                     (0..messages).all(|_| process.read());
@@ -256,9 +262,36 @@ impl<'a> World<'a> {
         }
     }
 
+    fn pause(&mut self, run: usize, wish: PauseWish) -> Result<(), String> {
+        if let Some(process) = &self.process {
+            let asked = Pause::ask(process, run, Self::key(run)?, wish);
+            self.pauses.push(asked);
+        }
+        Ok(())
+    }
+
     fn hear(&mut self) -> Result<(), String> {
         self.sends.iter_mut().try_for_each(Send::hear)?;
-        self.fulfils.iter_mut().try_for_each(Fulfil::hear)
+        self.fulfils.iter_mut().try_for_each(Fulfil::hear)?;
+        let mut answered = [const { None }; RUNS];
+        for pause in std::mem::take(&mut self.pauses) {
+            let run = pause.run;
+            // Of several wishes the last one counts, once it is answered.
+            answered[run] = match pause.hear()? {
+                Told::Nothing(pause) => {
+                    self.pauses.push(pause);
+                    None
+                }
+                Told::Done(pause) => Some(pause),
+                Told::NotDone => None,
+            };
+        }
+        for pause in answered.into_iter().flatten() {
+            if let Some(head) = self.store.head(&Self::key(pause.run)?).map_err(text)? {
+                pause.check(&head)?;
+            }
+        }
+        Ok(())
     }
 
     /// All that is under way goes on until nothing is, and what runs still wait for they get.
@@ -270,6 +303,7 @@ impl<'a> World<'a> {
             self.open()?;
             for run in 0..RUNS {
                 self.start(run)?;
+                self.pause(run, PauseWish::Resume)?;
             }
             for at in 0..self.sends.len() {
                 if self.sends[at].has_key() && self.sends[at].is_unanswered() {
