@@ -15,7 +15,7 @@ use crate::Runtime;
 use crate::artifact::Artifact;
 use crate::clock::{Clock, SystemClock};
 use crate::control::{self, ControlError};
-use crate::engine::{Engine, Parts, Settings};
+use crate::engine::{Engine, Parts, Settings, ToShard};
 use crate::manifest::Manifest;
 use crate::registry::{Incomplete, Registry};
 use crate::store::{Durability, MAX_NAME_BYTES, OpenError, SledStore, Store, StoreError};
@@ -357,6 +357,7 @@ impl Builder {
                 clock,
                 settings,
                 tokio: handle,
+                by_run: ToShard::random(),
             };
             if !control {
                 return Ok(Engine::start(parts)?);

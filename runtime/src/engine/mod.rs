@@ -103,7 +103,7 @@ pub(crate) struct Shared {
     pub(crate) slots: Slots,
     pub(crate) mailboxes: Arc<[Sender<Message>]>,
     /// Which shard a run belongs to.
-    by_run: ByRun,
+    by_run: ToShard,
     timers: Sender<TimerMessage>,
     /// About how many bytes the runs hold that nothing happens to.
     warm: Arc<AtomicUsize>,
@@ -141,7 +141,10 @@ impl Shared {
 /// By a hash that is quick and has a random seed: whoever chooses names cannot tell where they meet.
 type ByRun = foldhash::fast::RandomState;
 
-fn shard_of(run: &RunKey, by: &ByRun, shards: usize) -> usize {
+/// The same, where the seed can be said.
+pub(crate) type ToShard = foldhash::fast::SeedableRandomState;
+
+fn shard_of(run: &RunKey, by: &ToShard, shards: usize) -> usize {
     usize::try_from(by.hash_one(run) % shards as u64).unwrap_or(0)
 }
 
@@ -164,6 +167,8 @@ pub(crate) struct Parts {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) settings: Settings,
     pub(crate) tokio: tokio::runtime::Handle,
+    /// Which shard has which runs.
+    pub(crate) by_run: ToShard,
 }
 
 impl Engine {
@@ -261,13 +266,13 @@ fn assemble(parts: Parts) -> Result<Assembled, StoreError> {
         clock,
         settings,
         tokio,
+        by_run,
     } = parts;
     let artifact: Arc<str> = program::record(&*store, &artifact, &registry, &*clock)?.into();
     let owner = store.enroll()?;
     let count = settings.shards.max(1);
     let (mailboxes, receivers): (Vec<_>, Vec<_>) = (0..count).map(|_| channel()).unzip();
     let mailboxes: Arc<[Sender<Message>]> = mailboxes.into();
-    let by_run = ByRun::default();
     let (granting, by) = (Arc::clone(&mailboxes), by_run.clone());
     let slots = Slots::new(
         settings.activities.max(1),

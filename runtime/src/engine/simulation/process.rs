@@ -1,4 +1,4 @@
-//! One process: a shard, its mailbox, and the alarms that a thread would wait for.
+//! One process: its shards, their mailboxes, and the alarms that a thread would wait for.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::artifact::Artifact;
 use crate::builder::KEEP_IDS;
 use crate::engine::shard::Shard;
 use crate::engine::timers::TimerMessage;
-use crate::engine::{Assembled, Message, Parts, Settings, Shared, assemble, wake_all};
+use crate::engine::{Assembled, Message, Parts, Settings, Shared, ToShard, assemble, wake_all};
 use crate::registry::Registry;
 use crate::store::{DueTimer, Store};
 
@@ -27,11 +27,19 @@ struct Alarm {
     operation: Option<u64>,
 }
 
+/// How many shards a process has. Which runs they have is the same each time.
+pub(super) const SHARDS: usize = 2;
+
+/// A shard, and what it has been told and not read.
+struct Reader {
+    shard: Shard,
+    mailbox: Receiver<Message>,
+}
+
 pub(super) struct Process {
     pub(super) shared: Arc<Shared>,
     store: FaultyStore,
-    shard: Shard,
-    mailbox: Receiver<Message>,
+    shards: Vec<Reader>,
     timers: Receiver<TimerMessage>,
     alarms: BTreeSet<Alarm>,
     time: Time,
@@ -55,7 +63,7 @@ impl Process {
             registry,
             clock: Arc::new(time.clone()),
             settings: Settings {
-                shards: 1,
+                shards: SHARDS,
                 activities: 2,
                 warm_memory: if warm { 1 << 20 } else { 0 },
                 slow_poll: Duration::from_secs(60),
@@ -63,6 +71,7 @@ impl Process {
                 keep_ids: KEEP_IDS,
             },
             tokio: tokio.clone(),
+            by_run: ToShard::fixed(),
         };
         let text = |error: crate::store::StoreError| format!("a process could not begin: {error}");
         let Assembled {
@@ -70,11 +79,14 @@ impl Process {
             mailboxes,
             timers,
         } = assemble(parts).map_err(text)?;
-        let mailbox = mailboxes.into_iter().next().ok_or("there is no mailbox")?;
-        let mut process = Self {
-            shard: Shard::new(Arc::clone(&shared), 0),
-            shared,
+        let shards = mailboxes.into_iter().enumerate();
+        let shards = shards.map(|(index, mailbox)| Reader {
+            shard: Shard::new(Arc::clone(&shared), index),
             mailbox,
+        });
+        let mut process = Self {
+            shards: shards.collect(),
+            shared,
             timers,
             alarms: BTreeSet::new(),
             time,
@@ -97,13 +109,19 @@ impl Process {
         });
     }
 
-    /// The shard reads a message and hands over what that led to. Says whether there was one.
+    /// A shard reads a message and hands over what that led to. Says whether there was one.
     pub(super) fn read(&mut self) -> bool {
-        let Ok(message) = self.mailbox.try_recv() else {
+        (0..SHARDS).any(|shard| self.read_of(shard))
+    }
+
+    /// The same of this one.
+    pub(super) fn read_of(&mut self, shard: usize) -> bool {
+        let Reader { shard, mailbox } = &mut self.shards[shard];
+        let Ok(message) = mailbox.try_recv() else {
             return false;
         };
-        self.shard.turn(Some(message));
-        self.shard.turn(None);
+        shard.turn(Some(message));
+        shard.turn(None);
         while let Ok(message) = self.timers.try_recv() {
             match message {
                 TimerMessage::Timer { timer, .. } => self.set(timer.run, timer.deadline, None),
@@ -152,6 +170,7 @@ impl Process {
 
     /// Whether nothing goes on in it any more.
     pub(super) fn has_failed(&self) -> bool {
-        self.shard.failed.is_some()
+        let mut shards = self.shards.iter();
+        shards.any(|reader| reader.shard.failed.is_some())
     }
 }

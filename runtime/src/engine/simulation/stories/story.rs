@@ -4,6 +4,7 @@ use std::fmt;
 
 use proptest::prelude::*;
 
+use super::super::process::SHARDS;
 use super::plan::{self, Step};
 
 /// How many runs a story has.
@@ -30,8 +31,8 @@ pub(super) enum Event {
     Pause { run: usize },
     /// Somebody lets a run go on.
     Resume { run: usize },
-    /// The shard reads so many of its messages.
-    Read { messages: usize },
+    /// A shard reads so many of its messages.
+    Read { shard: usize, messages: usize },
     /// The store does so many of the writes that it was handed.
     Write { writes: usize },
     /// Time passes.
@@ -88,7 +89,8 @@ pub(super) fn any() -> impl Strategy<Value = Story> {
         1 => run.clone().prop_map(|run| Event::Signal { run }),
         2 => run.clone().prop_map(|run| Event::Pause { run }),
         2 => run.prop_map(|run| Event::Resume { run }),
-        8 => (1_usize..6).prop_map(|messages| Event::Read { messages }),
+        8 => (0..SHARDS, 1_usize..6)
+            .prop_map(|(shard, messages)| Event::Read { shard, messages }),
         8 => (1_usize..4).prop_map(|writes| Event::Write { writes }),
         4 => (0_u64..50).prop_map(|milliseconds| Event::Pass { milliseconds }),
         1 => (-100_i64..100).prop_map(|milliseconds| Event::Jump { milliseconds }),

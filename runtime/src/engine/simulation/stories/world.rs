@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 
 use super::super::faults::Fault;
 use super::super::faulty::{Fate, FaultyStore};
-use super::super::process::Process;
+use super::super::process::{Process, SHARDS};
 use super::super::time::Time;
 use super::super::watch::{Watch, text};
 use super::fulfils::Fulfil;
@@ -115,9 +115,9 @@ impl<'a> World<'a> {
             Event::Signal { run } => self.signal(run)?,
             Event::Pause { run } => self.pause(run, PauseWish::Pause)?,
             Event::Resume { run } => self.pause(run, PauseWish::Resume)?,
-            Event::Read { messages } => {
+            Event::Read { shard, messages } => {
                 if let Some(process) = &mut self.process {
-                    (0..messages).all(|_| process.read());
+                    (0..messages).all(|_| process.read_of(shard));
                 }
             }
             Event::Write { writes } => {
@@ -364,4 +364,13 @@ impl<'a> World<'a> {
         }
         Ok(found)
     }
+}
+
+#[test]
+fn the_runs_of_a_story_are_on_different_shards() {
+    let shard = |run| {
+        let key = World::key(run).unwrap_or_else(|error| panic!("{error}"));
+        crate::engine::shard_of(&key, &crate::engine::ToShard::fixed(), SHARDS)
+    };
+    assert_ne!(shard(0), shard(1));
 }
