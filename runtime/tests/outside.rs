@@ -7,6 +7,8 @@ mod following;
 #[path = "outside/stubs.rs"]
 mod stubs;
 mod support;
+#[path = "outside/types.rs"]
+mod types;
 
 use std::path::Path;
 use std::sync::Arc;

@@ -7,8 +7,10 @@
 
 use std::any::type_name;
 
+use crate::Data;
 use crate::history::Channel;
 use crate::types::DataType;
+use crate::value::{DecodeError, Value};
 use crate::{Message, Signal};
 
 /// A message or a signal that a workflow waits for.
@@ -22,6 +24,7 @@ pub struct Receives {
     /// The constant that has the name, without its path: `APPROVAL`.
     pub constant: &'static str,
     data: fn() -> DataType,
+    accepts: fn(&Value) -> Result<(), DecodeError>,
 }
 
 impl Receives {
@@ -29,6 +32,15 @@ impl Receives {
     #[must_use]
     pub fn data(&self) -> DataType {
         (self.data)()
+    }
+
+    /// Whether a value is of that type.
+    ///
+    /// # Errors
+    ///
+    /// It is not: what is wrong with it, and where.
+    pub fn accepts(&self, value: &Value) -> Result<(), DecodeError> {
+        (self.accepts)(value)
     }
 }
 
@@ -40,13 +52,13 @@ pub struct Listened<'a, T>(pub &'a T);
 /// What has the name of something that a run is told, and its type.
 #[doc(hidden)]
 pub trait Told {
-    type Data;
+    type Data: Data;
     const CHANNEL: Channel;
 
     fn told(&self) -> &'static str;
 }
 
-impl<T> Told for Message<T> {
+impl<T: Data> Told for Message<T> {
     type Data = T;
     const CHANNEL: Channel = Channel::Message;
 
@@ -55,7 +67,7 @@ impl<T> Told for Message<T> {
     }
 }
 
-impl<T> Told for Signal<T> {
+impl<T: Data> Told for Signal<T> {
     type Data = T;
     const CHANNEL: Channel = Channel::Signal;
 
@@ -70,6 +82,7 @@ fn receives<C: Told>(told: &C, constant: &'static str, data: fn() -> DataType) -
         name: told.told(),
         constant,
         data,
+        accepts: |value| C::Data::from_value(value).map(drop),
     }
 }
 
@@ -88,7 +101,7 @@ where
             let schema = schemars::SchemaGenerator::default().into_root_schema_for::<T>();
             DataType {
                 name: type_name::<T>(),
-                schema: crate::value::Value::encode(&schema).ok(),
+                schema: Value::encode(&schema).ok(),
             }
         }
         Some(receives(self.0, constant, data::<C::Data>))

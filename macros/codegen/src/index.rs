@@ -159,28 +159,52 @@ impl Index {
             })
     }
 
-    /// Whether one of these paths is surely a stub of this package: by its module, or by its file where it has none.
-    pub(crate) fn is_stub(&self, paths: &[String], file: Option<&Path>) -> bool {
-        let [path] = paths else {
+    /// Whether a path on a line of `file` is surely a stub of this package: by its module, by its file where it has none,
+    /// or since all functions of its name are stubs, wherever it is imported from.
+    fn is_stub(&self, path: &str, names: &Names, line: usize, file: Option<&Path>) -> bool {
+        let last = |path: &str| path.rsplit("::").next().map(str::to_owned);
+        let imported = names.imported(path, line);
+        if let [path] = &imported[..]
+            && let Some(known) = last(path).and_then(|last| self.activities.get(&last))
+        {
+            let is_it = known.iter().any(|one| {
+                let before = one.path.strip_suffix(path.as_str());
+                let is_at = path.contains("::")
+                    && before.is_some_and(|before| before.is_empty() || before.ends_with("::"));
+                let is_here = *path == *one.path || Some(one.file.as_path()) == file;
+                matches!(one.named, Called::Stub(_)) && (is_at || !path.contains("::") && is_here)
+            });
+            if is_it {
+                return true;
+            }
+        }
+        let Some(last) = imported.first().and_then(|path| last(path)) else {
             return false;
         };
-        let bare = ["crate::", "self::", "super::"]
-            .iter()
-            .find_map(|root| path.strip_prefix(root))
-            .unwrap_or(path);
-        let Some(known) = bare
-            .rsplit("::")
-            .next()
-            .and_then(|last| self.activities.get(last))
-        else {
-            return false;
-        };
-        known.iter().any(|one| {
-            let before = one.path.strip_suffix(bare);
-            let is_at = bare.contains("::")
-                && before.is_some_and(|before| before.is_empty() || before.ends_with("::"));
-            let is_here = *bare == *one.path || Some(one.file.as_path()) == file;
-            matches!(one.named, Called::Stub(_)) && (is_at || !bare.contains("::") && is_here)
+        names.is_own(path, line) && self.all_are_stubs(&last) && !self.is_imported(&last)
+    }
+
+    /// Whether functions of this name are declared, and all of them are stubs.
+    fn all_are_stubs(&self, function: &str) -> bool {
+        let meanings = self.functions.get(function);
+        meanings.is_some_and(|all| {
+            all.iter()
+                .all(|meaning| matches!(meaning, Meaning::Stub(_)))
+        })
+    }
+
+    /// Whether a file imports something of this name that may be of another crate.
+    fn is_imported(&self, name: &str) -> bool {
+        let modules = || self.files.keys().map(|file| module_path(file));
+        let is_module =
+            |first: &str| modules().any(|path| path.split("::").any(|module| module == first));
+        let mut imports = self
+            .files
+            .values()
+            .flat_map(|file| file.names.imports_of(name));
+        imports.any(|path| {
+            let first = path.split("::").next().unwrap_or(path);
+            !["crate", "self", "super"].contains(&first) && !is_module(first)
         })
     }
 
@@ -408,7 +432,7 @@ pub(crate) fn stubs(paths: &[syn::Path], place: Span) -> Vec<&syn::Path> {
             parts.join("::")
         };
         let stubs = paths.iter().filter(|path| {
-            path.leading_colon.is_none() && index.is_stub(&names.imported(&text(path), line), file)
+            path.leading_colon.is_none() && index.is_stub(&text(path), &names, line, file)
         });
         stubs.collect()
     })
@@ -467,65 +491,4 @@ fn meaning(function: &Function) -> Meaning {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::path::Path;
-
-    use super::{Called, Index};
-
-    #[test]
-    fn what_a_file_had_when_it_was_read_before_is_forgotten() {
-        let file = Path::new("src/lib.rs");
-        let text = |activity: &str, workflow: &str| {
-            format!(
-                "#[cfg(test)] mod {activity};
-                #[activity(pure, name = \"{activity}\")] fn send(acx: &ActivityCx) {{}}
-                #[workflow] fn {workflow}(cx: &Cx) {{}}"
-            )
-        };
-        let mut index = Index::default();
-        index.add(
-            Path::new("src/other.rs"),
-            "#[workflow] fn other(cx: &Cx) {}",
-        );
-        index.add(file, &text("mail", "order"));
-        index.add(file, &text("email", "orders"));
-        let paths = ["send".to_owned()];
-        let email = Called::Activity("email".to_owned());
-        assert_eq!(index.called(&paths, None), Some(&email));
-        assert!(index.meaning("send").is_some());
-        let workflows = ["order", "orders", "other"].map(|name| index.has_workflow(name));
-        assert_eq!(workflows, [false, true, true]);
-        let tests =
-            ["mail", "email"].map(|name| index.is_test(Path::new(&format!("src/{name}.rs"))));
-        assert_eq!(tests, [false, true]);
-    }
-
-    #[test]
-    fn names_of_workflows_are_read_with_their_escapes() {
-        let mut index = Index::default();
-        let text = r##"
-            #[workflow(name = "a \"b\" \u{e9}")] fn a(cx: &Cx) {}
-            #[workflow(name = r#"c "d""#)] fn b(cx: &Cx) {}
-        "##;
-        index.add(Path::new("src/lib.rs"), text);
-        assert!(index.has_workflow("a \"b\" \u{e9}"));
-        assert!(index.has_workflow("c \"d\""));
-    }
-
-    /// Sources are read while they are typed, and each token may be where it should not be.
-    #[test]
-    fn no_source_is_too_odd_to_be_read() {
-        let text = r####"#![cfg(test)] #[a(name = "x\"")] impl<T: Fn(u8) -> u8> A for B<T> where T: X { fn f<'a>(cx: &'a Cx) -> R { g::<fn() -> u8>(&cx, 'x', b'"', r#"y"#); cx.version("m", 0..=1_0u32); m! { #[workflow] fn h() {} } } } macro_rules! n { ($x:ident) => { mod $x; } } mod k; use a::{self, b as c, d::*}; /* /* */ // "é"####;
-        let cuts: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
-        for from in &cuts {
-            for to in cuts.iter().filter(|to| *to >= from).step_by(7) {
-                let mut index = Index::default();
-                index.add(Path::new("src/lib.rs"), &text[*from..*to]);
-                index.add(Path::new(""), &text[*from..*to].replace(' ', ""));
-                index
-                    .names_at(Path::new("src/lib.rs"), 1)
-                    .imported("c::x", 1);
-            }
-        }
-    }
-}
+mod tests;

@@ -78,6 +78,15 @@ impl FileNames {
         std::iter::successors(Some(from), outer)
     }
 
+    /// From where scopes of the file import something under this name.
+    pub(crate) fn imports_of<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        let named = self.scopes.iter().map(|inner| inner.scope.names.get(name));
+        named.flatten().filter_map(|name| match name {
+            Name::Path(path) => Some(path.as_str()),
+            _ => None,
+        })
+    }
+
     fn module_around(&self, from: usize) -> usize {
         self.chain(from).last().unwrap_or(from)
     }
@@ -93,6 +102,22 @@ fn within(path: &str) -> String {
         path = rest;
     }
     path.to_owned()
+}
+
+/// Whether a path begins at a module of the package.
+fn is_rooted_here(path: &str) -> bool {
+    let first = path.split("::").next().unwrap_or(path);
+    ["crate", "self", "super"].contains(&first)
+}
+
+/// Where a path ends that was followed.
+enum End {
+    /// In the package.
+    Own,
+    /// In another crate, or nobody knows.
+    Elsewhere,
+    /// Nothing that is in sight from there declares it.
+    OutOfSight(From),
 }
 
 /// What a path stands for.
@@ -201,6 +226,33 @@ impl Names {
     /// The paths that `path` may stand for on a line of the file, with the imports in sight followed and without
     /// `crate`, `self` and `super` in front. More than one where globs are in sight.
     pub(crate) fn imported(&self, path: &str, line: usize) -> Vec<String> {
+        let (path, end) = self.followed(path, line);
+        let End::OutOfSight(from) = end else {
+            return vec![within(&path)];
+        };
+        let globs = self.globs(from);
+        let through = globs.map(|glob| within(&format!("{glob}::{path}")));
+        std::iter::once(path.clone()).chain(through).collect()
+    }
+
+    /// Whether `path` is surely, on a line of the file, what another place of the package declares or imports; through
+    /// a glob too, where no other one gives the name.
+    pub(crate) fn is_own(&self, path: &str, line: usize) -> bool {
+        match self.followed(path, line) {
+            (_, End::Own) => true,
+            (_, End::Elsewhere) => false,
+            (path, End::OutOfSight(from)) => {
+                !path.contains("::") && self.globs(from).any(|glob| is_rooted_here(glob))
+            }
+        }
+    }
+
+    fn globs(&self, from: From) -> impl Iterator<Item = &String> {
+        self.scopes(from).flat_map(|(_, scope)| &scope.globs)
+    }
+
+    /// Follows imports as far as they are in sight.
+    fn followed(&self, path: &str, line: usize) -> (String, End) {
         let mut path = path.to_owned();
         let mut from = match &self.file {
             Some((file, _)) => From::File(file.around(line)),
@@ -211,8 +263,11 @@ impl Names {
                 Some((first, rest)) => (first, Some(rest)),
                 None => (path.as_str(), None),
             };
-            if ["", "crate", "self", "super"].contains(&first) {
+            if first.is_empty() {
                 break;
+            }
+            if is_rooted_here(first) {
+                return (path, End::Own);
             }
             let found = self
                 .scopes(from)
@@ -230,15 +285,11 @@ impl Names {
                         break;
                     }
                 }
-                Some(_) => break,
-                None => {
-                    let globs = self.scopes(from).flat_map(|(_, scope)| &scope.globs);
-                    let through = globs.map(|glob| within(&format!("{glob}::{path}")));
-                    return std::iter::once(path.clone()).chain(through).collect();
-                }
+                Some(_) => return (path, End::Own),
+                None => return (path, End::OutOfSight(from)),
             }
         }
-        vec![within(&path)]
+        (path, End::Elsewhere)
     }
 
     fn follow(&self, from: From, path: &str, steps: usize) -> Meaning {

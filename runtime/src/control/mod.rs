@@ -63,6 +63,8 @@ mod request;
 mod room;
 mod runs;
 mod serve;
+#[cfg(unix)]
+mod types;
 
 pub use error::{AskError, ControlError};
 pub use follow::{Ended, Follow};

@@ -17,6 +17,8 @@ use super::request::{
     StubType, Tell,
 };
 use super::room::{size, within_room};
+#[cfg(unix)]
+use super::types;
 use crate::client::{
     self, Answered, Forked, MessageFilter, MessagePage, Paused, Receipt, Resumed, RunInfo, RunPage,
     SendError,
@@ -147,6 +149,7 @@ impl Serve for Program {
 
     fn send(&self, tell: Tell) -> Result<Receipt, Refused> {
         let Self { shared, .. } = self;
+        types::check(shared, &tell)?;
         let key = key(&tell, self.now());
         let Tell {
             run,

@@ -1,0 +1,67 @@
+//! Whether what comes as a text is what the program takes. From the program itself it is of the right type, or does not
+//! compile; whoever types it can be mistaken.
+
+use super::refused::Refused;
+use super::request::Tell;
+use crate::engine::Shared;
+use crate::store::{Store, StoreError};
+
+/// So many keys are looked through at once.
+const PAGE: usize = 1_000;
+
+/// Refuses a message or signal that the run's workflow could not read. What was taken under the same key before, by other
+/// code, is not refused again: it has its receipt.
+pub(super) fn check(shared: &Shared, tell: &Tell) -> Result<(), Refused> {
+    let store = &*shared.store;
+    // What is the matter with the run the store says when it gets it.
+    let Some(head) = store.head(&tell.run)? else {
+        return Ok(());
+    };
+    let Some(workflow) = shared.registry.workflows.get(head.workflow.as_str()) else {
+        return Ok(());
+    };
+    let Tell {
+        channel,
+        name,
+        payload,
+        ..
+    } = tell;
+    let mut wrong = None;
+    for known in workflow.graph.receives() {
+        if known.channel == *channel && known.name == name {
+            match known.accepts(payload) {
+                Ok(()) => return Ok(()),
+                Err(error) => wrong = Some((known.data().name, error)),
+            }
+        }
+    }
+    match wrong {
+        Some((expected, error)) if !is_known(store, tell)? => {
+            let text = format!(
+                "\"{name}\" was not sent, since workflow `{}` takes it with a value of type `{expected}`, and this is \
+                 none: {}\n\n\
+                 help: nothing was stored; send a value of that type",
+                head.workflow, error.problem
+            );
+            Err(Refused::new(Refused::WRONG_TYPE, text))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn is_known(store: &dyn Store, tell: &Tell) -> Result<bool, StoreError> {
+    let Some(key) = &tell.key else {
+        return Ok(false);
+    };
+    let mut after = 0;
+    loop {
+        let page = store.keys(&tell.run, after, PAGE)?;
+        let Some(last) = page.last() else {
+            return Ok(false);
+        };
+        after = last.arrival;
+        if page.iter().any(|known| known.key == *key) {
+            return Ok(true);
+        }
+    }
+}
