@@ -1,10 +1,12 @@
 //! *Mailbox and outbox*: stubs and mailboxes.
 
+// ANCHOR: imports
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use perennial::prelude::*;
 use perennial_runtime::{Client, RequestError};
+// ANCHOR_END: imports
 
 #[activity(pure)]
 pub async fn think(_acx: &ActivityCx, about: String) -> Result<String, Failure> {

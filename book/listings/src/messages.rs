@@ -1,5 +1,6 @@
 //! *Messages and signals*.
 
+// ANCHOR: imports
 use std::fmt::Write as _;
 
 use perennial::prelude::*;
@@ -8,6 +9,7 @@ use perennial_runtime::{
     Client, MessageState, ReadError, Receipt, RunHandle, SendError, StartError,
 };
 use serde::{Deserialize, Serialize};
+// ANCHOR_END: imports
 
 /// Asks for what a workflow then waits for.
 #[activity(pure)]

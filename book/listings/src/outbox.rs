@@ -1,8 +1,10 @@
 //! *Mailbox and outbox*.
 
+// ANCHOR: imports
 use perennial::prelude::*;
 use perennial_runtime::{Client, StreamError};
 use serde::{Deserialize, Serialize};
+// ANCHOR_END: imports
 
 // ANCHOR: declare
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

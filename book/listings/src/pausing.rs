@@ -1,7 +1,9 @@
 //! *Pausing and forking*.
 
+// ANCHOR: imports
 use perennial::prelude::*;
 use perennial_runtime::{Client, ForkError, PauseError, RunHandle};
+// ANCHOR_END: imports
 
 pub const DECISION: Message<bool> = Message::new("decision");
 

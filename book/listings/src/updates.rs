@@ -1,10 +1,12 @@
 //! *Updates and views*: its first half.
 
+// ANCHOR: imports
 use std::cell::Cell;
 use std::rc::Rc;
 
 use perennial::prelude::*;
 use perennial_runtime::{Client, UpdateError};
+// ANCHOR_END: imports
 
 // ANCHOR: declare
 /// The new limit; the answer is the old one, and a refusal says why.

@@ -1,8 +1,10 @@
 //! *Updates and views*.
 
+// ANCHOR: imports
 use perennial::prelude::*;
 use perennial_runtime::{Client, ViewError};
 use serde::{Deserialize, Serialize};
+// ANCHOR_END: imports
 
 // ANCHOR: declare
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

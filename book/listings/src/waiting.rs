@@ -1,6 +1,8 @@
 //! *Waiting*.
 
+// ANCHOR: imports
 use perennial::prelude::*;
+// ANCHOR_END: imports
 
 // ANCHOR: activities
 #[activity(pure)]

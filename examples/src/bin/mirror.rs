@@ -9,7 +9,7 @@ use std::time::Duration;
 use clap::Parser;
 use indicatif::HumanCount;
 use perennial_examples::mirror::{
-    MirrorError, Mode, Plan, Progress, copy_files, finished_before, hash_files, list_page,
+    MirrorError, Mode, Pace, Plan, Progress, copy_files, finished_before, hash_files, list_page,
     make_folders, make_links, mirror, note_skipped, place, prepare, settle_folders, this_process,
     tidy, write_manifest,
 };
@@ -51,6 +51,9 @@ struct Arguments {
     /// Show a line for each step
     #[arg(short, long)]
     verbose: bool,
+    /// Begin no two copies within TIME, such as 50ms, so that others get at the disk too
+    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = humantime::parse_duration)]
+    pace: Duration,
     /// Append a line to FILE for each file that is copied
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
@@ -103,7 +106,8 @@ async fn run(arguments: Arguments) -> Result<ExitCode, AnyError> {
         signal(SignalKind::interrupt())?,
         signal(SignalKind::terminate())?,
     ];
-    let runtime = program(arguments.store.clone(), Arc::clone(&progress))
+    let store = arguments.store.clone();
+    let runtime = program(store, Arc::clone(&progress), arguments.pace)
         .start()
         .await?;
     let ended = follow(&runtime, &plan, &progress, arguments.again, &mut stops).await;
@@ -140,19 +144,24 @@ async fn run(arguments: Arguments) -> Result<ExitCode, AnyError> {
 }
 
 /// All that the program can run.
-fn program(store: PathBuf, progress: Arc<Progress>) -> Builder {
+fn program(store: PathBuf, progress: Arc<Progress>, pace: Duration) -> Builder {
     Runtime::builder(store)
         .workflow(mirror)
         .activities((list_page, hash_files, copy_files, make_links))
         .activities((prepare, make_folders, settle_folders))
         .activities((note_skipped, write_manifest, tidy))
         .state(progress)
+        .state(Pace::new(pace))
 }
 
 /// The program as its commands see it: nobody follows a run.
 fn commands() -> Result<Builder, AnyError> {
     let progress = Progress::new("nobody".parse()?, Mode::Lines, None)?;
-    Ok(program(DEFAULT_STORE.into(), Arc::new(progress)))
+    Ok(program(
+        DEFAULT_STORE.into(),
+        Arc::new(progress),
+        Duration::ZERO,
+    ))
 }
 
 fn progress(arguments: &Arguments, plan: &Plan) -> Result<Progress, AnyError> {

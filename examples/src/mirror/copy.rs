@@ -15,7 +15,7 @@ use super::disk::{
 };
 use super::manifest::{Record, put_records};
 use super::progress::Flow;
-use super::{File, HashedFile, Modified, Plan, Problem, Progress, Reason, Skipped, Tally};
+use super::{File, HashedFile, Modified, Pace, Plan, Problem, Progress, Reason, Skipped, Tally};
 
 /// What became of the files of a batch.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,6 +41,7 @@ pub struct Copied {
 #[activity(idempotent, blocking)]
 pub fn copy_files(acx: &ActivityCx, plan: Plan, files: Vec<HashedFile>) -> Result<Copied, Problem> {
     let progress = acx.state::<Arc<Progress>>();
+    let pace = acx.state::<Pace>();
     let mut batch = Batch {
         source: plan.source.to_path(),
         target: plan.target.to_path(),
@@ -51,6 +52,7 @@ pub fn copy_files(acx: &ActivityCx, plan: Plan, files: Vec<HashedFile>) -> Resul
     let mut done = Copied::default();
     let mut records = Vec::new();
     for hashed in files {
+        pace.wait();
         progress.step(acx, "copying", &hashed.file.path);
         let tally = match batch.copy(&hashed) {
             Ok(Done::Copied) => {

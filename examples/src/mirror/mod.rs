@@ -20,7 +20,7 @@
 //! arguments ─ place ─▶ workflow ─▶ listing, folders, hash, copy, links, manifest   (activities)
 //!                 │                      │ tree: what is listed · path: how names are stored
 //!                 └ refusal              └ problem: why a run ends early
-//! progress: what a person sees meanwhile · report: what a person sees at the end
+//! pace: how fast · progress: what a person sees meanwhile · report: what a person sees at the end
 //! ```
 
 mod copy;
@@ -30,6 +30,7 @@ mod hash;
 mod links;
 mod listing;
 mod manifest;
+mod pace;
 mod path;
 mod place;
 mod problem;
@@ -44,6 +45,7 @@ pub use hash::{Hashes, hash_files};
 pub use links::make_links;
 pub use listing::{Page, list_page};
 pub use manifest::{Manifest, note_skipped, tidy, write_manifest};
+pub use pace::Pace;
 pub use path::StoredPath;
 pub use place::{Plan, Refusal, Taken, place};
 pub use problem::Problem;

@@ -3,8 +3,9 @@
 use std::io::Write as _;
 use std::process::Stdio;
 
+use perennial::value::Value;
 use perennial::{Namespace, RunId, RunKey};
-use perennial_runtime::control::{Answer, Request, Runs};
+use perennial_runtime::control::{Answer, AskError, Fulfil, ListWaiting, Refused, Request, Runs};
 
 use crate::world::{World, said};
 
@@ -38,10 +39,25 @@ fn with_a_socket_it_is_asked_while_it_runs() {
     chat.until("agent: You say: hello");
     let mut runs = Runs::at(world.path().join("target/agent_session/store")).unwrap();
     let run = RunKey::new(Namespace::default(), RunId::new("plan-1").unwrap());
-    let Answer::Run(shown) = runs.ask(Request::Show { run }).unwrap() else {
+    let show = Request::Show { run: run.clone() };
+    let Answer::Run(shown) = runs.ask(show).unwrap() else {
         panic!("it is shown");
     };
     assert_eq!(shown.info.workflow, "session");
+    // What is no word is not taken for one.
+    let Answer::Offers(page) = runs.ask(Request::Waiting(ListWaiting::default())).unwrap() else {
+        panic!("it is offered");
+    };
+    let number = Request::Fulfil(Fulfil {
+        run,
+        operation: page.offers[0].reference.number,
+        stub: "hear".to_owned(),
+        value: Value::encode(&17).unwrap(),
+    });
+    match runs.ask(number) {
+        Err(AskError::Refused(refused)) => assert_eq!(refused.code, Refused::WRONG_TYPE),
+        other => panic!("{other:?}"),
+    }
 }
 
 #[test]

@@ -121,8 +121,10 @@ impl fmt::Display for ForkError {
             ),
             Self::Blocked { run, event, error } => write!(
                 f,
-                "run {run} was not forked from event {event}, since the code that runs now does not come there\n\n\
-                 {error}"
+                "run {run} was not forked from event {event}, since the code that runs now does not come there. It \
+                 stands as it did; a run with its history up to there would be told:\n\n\
+                 {error}\n\n\
+                 help: fork it from an earlier event, to which this code comes, or in a program that fits"
             ),
             Self::TooLarge { run, event, limit } => write!(
                 f,

@@ -68,6 +68,11 @@ async fn a_workflow_that_the_program_does_not_have_is_named() {
             panic!("{error}")
         };
         assert!(why.to_string().contains("`adds`"), "{why}");
+        // The other run is not blocked by that.
+        let text = error.to_string();
+        let lead = "run old was not forked from event 1, since the code that runs now does not come there. It stands as \
+                    it did; a run with its history up to there would be told:\n\n";
+        assert!(text.starts_with(lead), "{text}");
         drop(second);
     })
     .await;

@@ -15,6 +15,16 @@ pub(super) fn fail(shared: &Shared, failure: TestFailure) -> ! {
     panic!("{text}")
 }
 
+/// What there is, or the test fails, where its code has asked.
+#[track_caller]
+pub(super) fn or_fail<T>(shared: &Shared, there: Result<T, TestFailure>) -> T {
+    match there {
+        Ok(there) => there,
+        // Not in a closure: it would be the place.
+        Err(failure) => fail(shared, failure),
+    }
+}
+
 /// Does something with the driver, unless the test has failed.
 pub(super) fn drive<T>(
     shared: &Shared,

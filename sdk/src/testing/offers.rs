@@ -6,7 +6,7 @@
 use std::fmt;
 
 use super::attempts::settle;
-use super::drive::{drive, fail};
+use super::drive::{drive, fail, or_fail};
 use super::driver::{Driver, TestedRun};
 use super::failure::TestFailure;
 use super::run::Run;
@@ -166,9 +166,7 @@ impl<W: Workflow> Run<W> {
                     settle(shared)
                 })
             });
-        if let Err(failure) = done {
-            fail(&self.shared, failure);
-        }
+        or_fail(&self.shared, done);
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use super::drive::{drive_to_the_end, fail};
+use super::drive::{drive_to_the_end, fail, or_fail};
 use super::driver::Shared;
 use super::failure::TestFailure;
 use super::recorded::Recorded;
@@ -43,9 +43,8 @@ impl<W: Workflow> Run<W> {
     /// ([`TestFailure`]).
     #[track_caller]
     pub fn result(&self) -> Result<ValueOf<W>, ErrorOf<W>> {
-        if let Err(failure) = drive_to_the_end(&self.shared, self.index) {
-            fail(&self.shared, failure);
-        }
+        let driven = drive_to_the_end(&self.shared, self.index);
+        or_fail(&self.shared, driven);
         let end = self.shared.borrow().runs[self.index].end.clone();
         let decoded = match end {
             Some(Ok(value)) => ValueOf::<W>::from_value(&value).map(Ok),
@@ -80,10 +79,10 @@ impl<W: Workflow> Run<W> {
     pub fn logs(&self) -> Vec<String> {
         self.shared.borrow().runs[self.index].logs.clone()
     }
-}
 
-impl<W: Workflow> Recorded for Run<W> {
-    fn history(&self) -> History {
+    /// The run's history so far. This lets nothing happen.
+    #[must_use]
+    pub fn history(&self) -> History {
         let driver = self.shared.borrow();
         let run = &driver.runs[self.index];
         History {
@@ -91,6 +90,12 @@ impl<W: Workflow> Recorded for Run<W> {
             generation: 1,
             units: run.recording.units.clone(),
         }
+    }
+}
+
+impl<W: Workflow> Recorded for Run<W> {
+    fn history(&self) -> History {
+        Run::history(self)
     }
 }
 

@@ -1,6 +1,6 @@
 //! What runs give out in their streams and show in their views, for a test to look at (S28).
 
-use super::drive::fail;
+use super::drive::or_fail;
 use super::failure::TestFailure;
 use super::run::Run;
 use crate::history::Decision;
@@ -38,7 +38,7 @@ impl<W: Workflow> Run<W> {
     #[track_caller]
     pub fn stream<T: Data>(&self, stream: Stream<T>) -> Vec<T> {
         let decoded = self.items(stream);
-        decoded.unwrap_or_else(|failure| fail(&self.shared, failure))
+        or_fail(&self.shared, decoded)
     }
 
     /// What a view of the run shows; `None` where the run has not set it. It does not stand in the history. This lets
@@ -77,7 +77,7 @@ impl<W: Workflow> Run<W> {
         let decoded = T::from_value(&value?).map_err(|error| TestFailure::Refused {
             reason: format!("view \"{}\": {error}", view.name().escape_debug()),
         });
-        Some(decoded.unwrap_or_else(|failure| fail(&self.shared, failure)))
+        Some(or_fail(&self.shared, decoded))
     }
 
     fn items<T: Data>(&self, stream: Stream<T>) -> Result<Vec<T>, TestFailure> {

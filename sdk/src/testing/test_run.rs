@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::attempts::settle;
-use super::drive::{drive, fail, move_to};
+use super::drive::{drive, fail, move_to, or_fail};
 use super::driver::{Answering, Driver, Shared};
 use super::failure::TestFailure;
 use super::mock::{Answer, Mock, MockState, answer_of};
@@ -188,10 +188,8 @@ impl TestRun {
                     Ok(index)
                 })
             });
-        match started {
-            Ok(index) => Run::new(Rc::clone(&self.shared), index),
-            Err(failure) => fail(&self.shared, failure),
-        }
+        let index = or_fail(&self.shared, started);
+        Run::new(Rc::clone(&self.shared), index)
     }
 
     // ---- time ----------------------------------------------------------------------------------------
@@ -232,9 +230,7 @@ impl TestRun {
             }
             move_to(shared, time)
         });
-        if let Err(failure) = driven {
-            fail(&self.shared, failure);
-        }
+        or_fail(&self.shared, driven);
     }
 
     /// From now on only [`advance`](Self::advance) moves the clock: [`Run::result`] fails the test where the
@@ -350,9 +346,7 @@ impl TestRun {
                 Err(TestFailure::Miscounted(wrong))
             }
         });
-        if let Err(failure) = checked {
-            fail(&self.shared, failure);
-        }
+        or_fail(&self.shared, checked);
     }
 
     /// Why the kit has let it fail.

@@ -4,7 +4,7 @@
 //! whatever the run is told next. A signal that nothing waits for is dropped.
 
 use super::attempts::settle;
-use super::drive::{drive, fail};
+use super::drive::{drive, fail, or_fail};
 use super::driver::{Driver, Input, TestedRun};
 use super::failure::{Ended, TestFailure};
 use super::run::Run;
@@ -129,9 +129,7 @@ impl<W: Workflow> Run<W> {
                     settle(shared)
                 })
             });
-        if let Err(failure) = told {
-            fail(&self.shared, failure);
-        }
+        or_fail(&self.shared, told);
     }
 }
 

@@ -6,7 +6,7 @@
 use std::fmt;
 
 use super::attempts::settle;
-use super::drive::{drive, fail};
+use super::drive::{drive, or_fail};
 use super::driver::Shared;
 use super::failure::TestFailure;
 use super::run::Run;
@@ -154,7 +154,7 @@ impl<W: Workflow> Run<W> {
                 .map(Err)
                 .map_err(|error| refused(&error)),
         });
-        answer.unwrap_or_else(|failure| fail(&self.shared, failure))
+        or_fail(&self.shared, answer)
     }
 
     /// As [`update`](Self::update), by name and with any JSON, and with JSON for an answer: what a sender in another
@@ -169,7 +169,7 @@ impl<W: Workflow> Run<W> {
             reason: format!("update \"{}\": {error}", name.escape_debug()),
         });
         let answer = input.and_then(|input| self.asked(name, input));
-        answer.unwrap_or_else(|failure| fail(&self.shared, failure))
+        or_fail(&self.shared, answer)
     }
 
     fn asked(&self, name: &str, input: Value) -> Result<Result<Value, Value>, TestFailure> {

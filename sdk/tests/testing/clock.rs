@@ -1,7 +1,7 @@
 //! Time passes only when the test lets it.
 
 use perennial::prelude::*;
-use perennial::testing::{Recorded, TestRun};
+use perennial::testing::TestRun;
 
 use super::{charge, text_of};
 

@@ -2,7 +2,7 @@
 
 use perennial::ActivityError;
 use perennial::prelude::*;
-use perennial::testing::{Recorded, TestRun};
+use perennial::testing::TestRun;
 use serde::{Deserialize, Serialize};
 
 use super::{charge, count, notify, text_of};

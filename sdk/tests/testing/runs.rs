@@ -2,7 +2,7 @@
 
 use perennial::history::Decision;
 use perennial::prelude::*;
-use perennial::testing::{Recorded, TestRun};
+use perennial::testing::TestRun;
 
 use super::{charge, text_of};
 

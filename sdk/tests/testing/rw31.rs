@@ -1,7 +1,7 @@
 //! RW-31: a test without the mock that it needs does not pass.
 
 use perennial::prelude::*;
-use perennial::testing::{Recorded, TestFailure, TestRun};
+use perennial::testing::{TestFailure, TestRun};
 
 use super::{charge, failure, notify, text_of};
 

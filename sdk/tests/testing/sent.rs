@@ -6,7 +6,7 @@ use std::rc::Rc;
 use perennial::RunEnd;
 use perennial::history::Channel;
 use perennial::prelude::*;
-use perennial::testing::{Recorded, Sent, Snapshot, TestRun};
+use perennial::testing::{Sent, Snapshot, TestRun};
 
 use super::charge;
 

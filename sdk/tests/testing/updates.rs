@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use perennial::prelude::*;
-use perennial::testing::{Recorded as _, Snapshot, TestRun};
+use perennial::testing::{Snapshot, TestRun};
 
 use super::{charge, text_of};
 

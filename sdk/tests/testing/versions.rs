@@ -2,7 +2,7 @@
 
 use perennial::history::{Decision, History};
 use perennial::prelude::*;
-use perennial::testing::{Recorded, TestFailure, TestRun};
+use perennial::testing::{TestFailure, TestRun};
 
 use crate::{failure, text_of};
 

@@ -1,7 +1,7 @@
 //! *Messages and signals*.
 
 use perennial::prelude::*;
-use perennial::testing::{Recorded as _, TestRun};
+use perennial::testing::TestRun;
 use perennial::value::Value;
 use perennial_book::messages::{
     APPROVAL, Answer, REFRESH, WITHDRAWN, approve, approve_once, ask_boss, explain,
