@@ -277,7 +277,11 @@ impl Shard {
                         self.answer_tried(key, Some(&blocked));
                     }
                 }
-                After::Unblocked => self.answer_tried(key, None),
+                After::Unblocked => {
+                    // What it shows is not stale any more.
+                    self.shared.observers.tell(key);
+                    self.answer_tried(key, None);
+                }
                 After::Paused => self.has_paused(key),
                 After::Resumed => self.has_resumed(key),
             }
