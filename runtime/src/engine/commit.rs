@@ -250,6 +250,7 @@ impl Shard {
                     self.shared.timer(TimerMessage::Timer { timer, rings });
                 }
                 After::Offered(stub) => self.offered(key, stub),
+                After::Withdrawn => self.withdrawn(key),
                 After::Logs(lines) => {
                     let workflow = self
                         .runs
