@@ -4,6 +4,7 @@
 
 mod again;
 mod history;
+mod kept;
 mod known;
 mod opened;
 mod refused;

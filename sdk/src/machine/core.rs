@@ -193,6 +193,16 @@ impl Core {
         Ok(())
     }
 
+    /// See [`State::end`](super::state::State::end).
+    pub(super) fn end_unit(&self, last: u64) {
+        self.state.borrow_mut().end(last);
+    }
+
+    /// See [`State::forget_messages`](super::state::State::forget_messages).
+    pub(super) fn forget_messages(&self) {
+        self.state.borrow_mut().forget_messages();
+    }
+
     // ---- what drivers ask ----------------------------------------------------------------------------
 
     pub(super) fn abandoned(&self) -> Vec<OpenOperation> {
