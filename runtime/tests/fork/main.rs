@@ -9,6 +9,7 @@ mod known;
 mod opened;
 mod refused;
 mod sources;
+mod stored;
 #[path = "../support/mod.rs"]
 mod support;
 mod world;
