@@ -111,8 +111,10 @@ impl Core {
         Polling(self)
     }
 
+    /// What a panic of the workflow's code drops on its way out is no decision either: a replay would hold it against
+    /// the history, and take the panic for code that does not fit (S14).
     pub(super) fn is_polling(&self) -> bool {
-        self.polling.get()
+        self.polling.get() && !std::thread::panicking()
     }
 
     /// The world has answered. Of several answers the first one counts; one that nobody waits for any more
