@@ -63,8 +63,9 @@ impl Client {
     }
 
     /// Completes an operation as [`fulfil`](Self::fulfil) does, and waits for the run's reply (B20): what it says with
-    /// its next call of the same stub, which waits for the next request in turn. So a stub is the protocol of a
-    /// conversation: its result is what is asked, and its input what is replied.
+    /// the first call of the same stub that it makes when it has heard the request, which waits for the next one in turn.
+    /// So a stub is the protocol of a conversation: its result is what is asked, and its input what is replied. A run that
+    /// talks with several at once through one stub answers each before it speaks to another, or has a stub for each.
     ///
     /// The reply is durable, and belongs to the operation: the same request made again, after a time limit or by another
     /// process, is not given to the run a second time, and has the same reply.

@@ -9,8 +9,10 @@ use perennial::{InvalidId, Namespace, OperationId, Receipt, RunId, RunKey};
 use tokio::sync::oneshot;
 
 use super::fulfil_error::FulfilError;
+use super::read;
 use crate::engine::{FulfilRequest, Message, Shared};
 use crate::error::Unavailable;
+use crate::store::OfferState;
 
 /// A value on its way to an operation of a run, to be awaited. See [`Client::fulfil`](super::Client::fulfil).
 #[must_use = "an operation is completed only when this is awaited"]
@@ -76,8 +78,8 @@ impl Fulfil {
         Ok((run, reference))
     }
 
-    /// What goes to the run, checked as far as this program knows.
-    fn request(self) -> Result<(Arc<Shared>, OperationId, RunKey, String, Value), FulfilError> {
+    /// What goes to the run, and what is wrong with it as far as this program knows.
+    fn request(self) -> Result<(Request, Option<FulfilError>), FulfilError> {
         let Self {
             shared,
             namespace,
@@ -95,16 +97,45 @@ impl Fulfil {
             Ok(value) => value,
             Err(error) => return Err(FulfilError::unstorable(reference, error)),
         };
-        if !typed && let Some((expected, error)) = shared.registry.refuses(&stub, &value) {
-            return Err(FulfilError::WrongType {
-                reference,
-                stub,
-                expected,
-                error,
-            });
-        }
-        let run = RunKey::new(namespace, reference.run.clone());
-        Ok((shared, reference, run, stub, value))
+        let refused = match typed {
+            true => None,
+            false => shared.registry.refuses(&stub, &value),
+        };
+        let refused = refused.map(|(expected, error)| FulfilError::WrongType {
+            reference: reference.clone(),
+            stub: stub.clone(),
+            expected,
+            error,
+        });
+        let request = Request {
+            run: RunKey::new(namespace, reference.run.clone()),
+            shared,
+            reference,
+            stub,
+            value,
+        };
+        Ok((request, refused))
+    }
+}
+
+/// What goes to a run.
+struct Request {
+    shared: Arc<Shared>,
+    reference: OperationId,
+    run: RunKey,
+    stub: String,
+    value: Value,
+}
+
+impl Request {
+    /// Whether the operation has that value, which was of the type when it was given (B3, B7).
+    async fn is_known(&self) -> bool {
+        let (run, operation) = (self.run.clone(), self.reference.number);
+        let offer = read(&self.shared, move |shared| {
+            Ok(shared.store.offer(&run, operation)?)
+        });
+        let state = offer.await.ok().flatten().map(|offer| offer.state);
+        matches!(state, Some(OfferState::Fulfilled { digest, .. }) if digest == self.value.digest())
     }
 }
 
@@ -114,7 +145,19 @@ impl IntoFuture for Fulfil {
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
-            let (shared, reference, run, stub, value) = self.request()?;
+            let (request, refused) = self.request()?;
+            if let Some(error) = refused
+                && !request.is_known().await
+            {
+                return Err(error);
+            }
+            let Request {
+                shared,
+                reference,
+                run,
+                stub,
+                value,
+            } = request;
             let (reply, answer) = oneshot::channel();
             let request = FulfilRequest {
                 run: run.clone(),

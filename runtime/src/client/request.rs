@@ -13,7 +13,7 @@ use tokio::sync::oneshot;
 use super::fulfil::Fulfil;
 use super::fulfil_error::{Ended, FulfilError};
 use super::{offers, read};
-use crate::engine::{Message, Replied, ReplyRequest, Shared, WaitError};
+use crate::engine::{Heard, Message, Replied, ReplyRequest, Shared, WaitError};
 use crate::error::{ReadError, Unavailable};
 use crate::store::{Offer, StoreError};
 
@@ -96,24 +96,38 @@ impl<S: Stub> fmt::Debug for Request<S> {
     }
 }
 
-/// The next call of the stub.
+/// The next call of the stub that the run makes when it has heard the request.
 async fn wait(
     shared: &Arc<Shared>,
     run: RunKey,
     reference: &OperationId,
     stub: &str,
 ) -> Result<Offer, RequestError> {
+    let (key, operation) = (run.clone(), reference.number);
+    // A history may be long: it is looked through here, so that nobody is held up by it.
+    let heard = read(shared, move |shared| {
+        let store = &*shared.store;
+        Ok(match store.offer(&key, operation)? {
+            Some(offer) => Heard::default().look(store, &key, &offer)?,
+            None => Heard::default(),
+        })
+    });
     let (reply, answer) = oneshot::channel();
     let request = ReplyRequest {
         run: run.clone(),
         stub: stub.to_owned(),
-        after: reference.number,
+        operation,
+        heard: heard.await.map_err(|error| unreadable(reference, error))?,
         reply,
     };
     shared.tell(&run, Message::AwaitReply(request));
     let stopped = |_| Err(WaitError::Unavailable(Unavailable::Stopped));
     match answer.await.unwrap_or_else(stopped) {
         Ok(Replied::Offer(offer)) => Ok(offer),
+        Ok(Replied::Dropped(at)) => Err(RequestError::NotHeard {
+            reference: reference.clone(),
+            at,
+        }),
         Ok(Replied::Ended(ended)) => Err(RequestError::RunEnded {
             reference: reference.clone(),
             ended,
@@ -143,16 +157,7 @@ async fn reply<T: Data>(
     let input = read(shared, move |shared| {
         Ok(offers::said(&*shared.store, &run, &offer)?)
     });
-    let value = match input.await {
-        Ok(input) => input,
-        Err(ReadError::Unavailable(error)) => return Err(RequestError::Unavailable(error)),
-        Err(error) => {
-            let what = format!("reading the reply {reference}");
-            let error = error.to_string();
-            let error = StoreError::Io { what, error };
-            return Err(RequestError::Unavailable(error.into()));
-        }
-    };
+    let value = input.await.map_err(|error| unreadable(&reference, error))?;
     match T::from_value(&value) {
         Ok(value) => Ok(Reply {
             value,
@@ -163,12 +168,31 @@ async fn reply<T: Data>(
     }
 }
 
+fn unreadable(reference: &OperationId, error: ReadError) -> RequestError {
+    RequestError::Unavailable(match error {
+        ReadError::Unavailable(error) => error,
+        error => {
+            let what = format!("reading {reference}");
+            let error = error.to_string();
+            StoreError::Io { what, error }.into()
+        }
+    })
+}
+
 /// Why a request has no reply.
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub enum RequestError {
     /// The run was not given the request.
     NotGiven(FulfilError),
+    /// The run was given the request, and has gone another way before it heard it: what had come before it was told first,
+    /// and with that it has dropped the call. It does not reply.
+    NotHeard {
+        /// The operation that it was given for.
+        reference: OperationId,
+        /// When the run dropped it.
+        at: Timestamp,
+    },
     /// The run has the request, and has not replied in time.
     TimedOut {
         /// The operation that was completed.
@@ -190,7 +214,7 @@ pub enum RequestError {
         /// What it says.
         text: String,
     },
-    /// The run is not there any more.
+    /// The run is not there any more, or has begun anew.
     RunGone {
         /// The run.
         run: RunKey,
@@ -216,6 +240,12 @@ impl fmt::Display for RequestError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotGiven(error) => error.fmt(f),
+            Self::NotHeard { reference, at } => write!(
+                f,
+                "the run has not heard what it was given as {reference}, and does not reply to it: at {at} it had gone \
+                 another way, because of what had come before\n\n\
+                 help: `client.offers(..)` shows what the run waits for now"
+            ),
             Self::TimedOut { reference } => write!(
                 f,
                 "the run has what it was given as {reference}, and has not replied in time\n\n\
@@ -240,7 +270,7 @@ impl fmt::Display for RequestError {
             Self::RunGone { run } => {
                 write!(
                     f,
-                    "there is no reply, since run {run} is not there any more"
+                    "there is no reply, since run {run} is not there any more, or has begun anew"
                 )
             }
             Self::Undecodable { reference, error } => write!(

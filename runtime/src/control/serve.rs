@@ -31,7 +31,7 @@ use crate::fork::Wish;
 use crate::manifest::{Manifest, OfferManifest, ReceiveManifest, WorkflowManifest};
 use crate::registry::closest;
 use crate::store::{
-    Ack, AttemptRecord, Deliver, ListQuery, Queued, Refusal, SendKey, Store, StoreError,
+    Ack, AttemptRecord, Deliver, KeyKind, ListQuery, Queued, Refusal, SendKey, Store, StoreError,
     send_digest,
 };
 
@@ -221,7 +221,7 @@ impl Serve for Stopped {
 
     /// Puts it into the run's queue: the next program that is started on the store tells it to the run.
     fn send(&self, tell: Tell) -> Result<Receipt, Refused> {
-        check_awaited(self.store(), &tell)?;
+        let checked = check_awaited(self.store(), &tell);
         let now = self.now();
         let key = match key(&tell, now) {
             Some((key, at)) => {
@@ -232,6 +232,13 @@ impl Serve for Stopped {
             None => None,
         };
         let told = key.as_ref().map(|key| key.key.clone());
+        if let Err(refused) = checked {
+            // It may have been sent before, when the workflow waited for it (M18).
+            let known = |key: &String| self.0.key(&tell.run, KeyKind::Send, key);
+            if told.as_ref().map(known).transpose()?.flatten().is_none() {
+                return Err(refused);
+            }
+        }
         let deliver = Deliver {
             run: tell.run.clone(),
             observation: engine::observation(tell.channel, tell.name, tell.payload, told),

@@ -358,8 +358,10 @@ pub(super) fn apply(shared: &Shared, run: &mut Run, input: &Input, step: Step, n
         run.stop_timer(operation, deadline);
     }
     for offered in offers {
-        if let Offered::Opened { name, .. } = offered {
-            run.after.push(After::Offered(name));
+        match offered {
+            Offered::Opened { name, .. } => run.after.push(After::Offered(name)),
+            Offered::Closed { .. } => run.after.push(After::Withdrawn),
+            Offered::Limited { .. } => {}
         }
         run.changes.offers.push(change_of(offered, &unit));
     }

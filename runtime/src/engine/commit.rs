@@ -250,6 +250,7 @@ impl Shard {
                     self.shared.timer(TimerMessage::Timer { timer, rings });
                 }
                 After::Offered(stub) => self.offered(key, stub),
+                After::Withdrawn => self.withdrawn(key),
                 After::Logs(lines) => {
                     let workflow = self
                         .runs
@@ -277,7 +278,11 @@ impl Shard {
                         self.answer_tried(key, Some(&blocked));
                     }
                 }
-                After::Unblocked => self.answer_tried(key, None),
+                After::Unblocked => {
+                    // What it shows is not stale any more.
+                    self.shared.observers.tell(key);
+                    self.answer_tried(key, None);
+                }
                 After::Paused => self.has_paused(key),
                 After::Resumed => self.has_resumed(key),
             }

@@ -62,7 +62,7 @@ pub(crate) use open::entropy;
 #[cfg(feature = "cli")]
 pub(crate) use open::unreadable_history;
 pub(crate) use pause::{PauseReply, PauseRequest, PauseWish};
-pub(crate) use reply::{Replied, ReplyRequest};
+pub(crate) use reply::{Heard, Replied, ReplyRequest};
 pub(crate) use retention::SLICE;
 pub use reuse::Reuse;
 pub(crate) use send::{SendRequest, observation, too_late};

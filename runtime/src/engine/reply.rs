@@ -1,22 +1,77 @@
-//! Waiting for the answer of a run to what it was given: its next call of the same stub (B20).
+//! Waiting for the answer of a run to what it was given (B20): the next call of the same stub that it makes when it has
+//! heard that. A call that it made before, for somebody else that it talks to, is no answer; nor is one that it makes
+//! after it has gone another way, and has heard nothing.
 
-use perennial::RunKey;
+use perennial::history::{Decision, Observation};
+use perennial::{RunKey, Timestamp};
 use tokio::sync::oneshot;
 
 use super::message::{Ended, WaitError};
 use super::shard::Shard;
 use crate::client;
-use crate::store::{Offer, StoreError};
+use crate::store::{Offer, Store, StoreError};
 
-/// A client's wish to hear of the next offer of a stub.
+/// A client's wish to hear what a run says to what it was given.
 #[derive(Debug)]
 pub(crate) struct ReplyRequest {
     pub(crate) run: RunKey,
     /// The name of the stub.
     pub(crate) stub: String,
-    /// Only offers of later operations.
-    pub(crate) after: u64,
+    /// The operation that it was given something for.
+    pub(crate) operation: u64,
+    /// Whether it has heard it.
+    pub(crate) heard: Heard,
     pub(crate) reply: oneshot::Sender<Result<Replied, WaitError>>,
+}
+
+/// Whether a run has heard what it was given, as far as its history was looked through.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Heard {
+    /// Not before this event.
+    NotBefore(u64),
+    /// In the unit of this number.
+    In(u64),
+    /// It has gone another way before, then.
+    Dropped(Timestamp),
+}
+
+impl Default for Heard {
+    fn default() -> Self {
+        Self::NotBefore(0)
+    }
+}
+
+impl Heard {
+    /// Looks on through what there is by now of the history of the generation that has made the offer.
+    pub(crate) fn look(
+        self,
+        store: &dyn Store,
+        run: &RunKey,
+        offer: &Offer,
+    ) -> Result<Self, StoreError> {
+        const PAGE: usize = 500;
+        let Self::NotBefore(from) = self else {
+            return Ok(self);
+        };
+        let mut next = from.max(offer.unit);
+        loop {
+            let units = store.history(run, offer.generation, next, PAGE)?;
+            let Some(last) = units.last() else {
+                return Ok(Self::NotBefore(next));
+            };
+            next = last.last() + 1;
+            for unit in &units {
+                if matches!(unit.observation, Observation::StubFulfilled { operation, .. } if operation == offer.operation)
+                {
+                    return Ok(Self::In(unit.number));
+                }
+                let drops = |decision: &Decision| matches!(decision, Decision::Dropped { operation } if *operation == offer.operation);
+                if unit.decisions.iter().any(drops) {
+                    return Ok(Self::Dropped(unit.at));
+                }
+            }
+        }
+    }
 }
 
 /// What a run has answered.
@@ -24,6 +79,8 @@ pub(crate) struct ReplyRequest {
 pub(crate) enum Replied {
     /// It has called the stub again.
     Offer(Offer),
+    /// It has gone another way, and has not heard what it was given.
+    Dropped(Timestamp),
     /// It has ended without that.
     Ended(client::Ended),
 }
@@ -39,10 +96,10 @@ impl ReplyRequest {
 
 impl Shard {
     /// Answers at once where the answer is in the store, and otherwise when it is durable.
-    pub(super) fn await_reply(&mut self, request: ReplyRequest) {
-        match self.next_offer(&request) {
+    pub(super) fn await_reply(&mut self, mut request: ReplyRequest) {
+        match self.replied(&mut request) {
             Err(error) => request.unavailable(error),
-            Ok(Some(offer)) => drop(request.reply.send(Ok(Replied::Offer(offer)))),
+            Ok(Some(answer)) => drop(request.reply.send(answer)),
             Ok(None) => match self.answer_now(&request.run) {
                 Some(answer) => {
                     let answer = self.reply_of(&request.run, &answer);
@@ -60,16 +117,49 @@ impl Shard {
         }
     }
 
-    /// The first offer that the request waits for, whatever has become of it.
-    fn next_offer(&self, request: &ReplyRequest) -> Result<Option<Offer>, StoreError> {
-        let mut after = request.after;
+    /// What the run has said to it by now, or why it says nothing.
+    fn replied(
+        &self,
+        request: &mut ReplyRequest,
+    ) -> Result<Option<Result<Replied, WaitError>>, StoreError> {
+        let (store, run) = (&*self.shared.store, &request.run);
+        let Some(given) = store.offer(run, request.operation)? else {
+            return Ok(None);
+        };
+        request.heard = request.heard.look(store, run, &given)?;
+        match request.heard {
+            Heard::Dropped(at) => return Ok(Some(Ok(Replied::Dropped(at)))),
+            Heard::In(unit) => {
+                if let Some(offer) = self.next_offer(request, &given, unit)? {
+                    return Ok(Some(Ok(Replied::Offer(offer))));
+                }
+            }
+            Heard::NotBefore(_) => {}
+        }
+        let head = store.head(run)?;
+        // What has begun anew since knows nothing of it.
+        let is_over = head.is_some_and(|head| head.generation != given.generation);
+        Ok(is_over.then_some(Err(WaitError::NotFound)))
+    }
+
+    /// The first offer that the run has made when it had heard it, whatever has become of that since.
+    fn next_offer(
+        &self,
+        request: &ReplyRequest,
+        given: &Offer,
+        heard: u64,
+    ) -> Result<Option<Offer>, StoreError> {
+        let mut after = request.operation;
         loop {
             let page = self.shared.store.offers(&request.run, after, PAGE)?;
             let Some(last) = page.last() else {
                 return Ok(None);
             };
             after = last.operation;
-            let found = page.into_iter().find(|offer| offer.name == request.stub);
+            let mut own = page
+                .into_iter()
+                .filter(|offer| offer.generation == given.generation && offer.unit >= heard);
+            let found = own.find(|offer| offer.name == request.stub);
             if found.is_some() {
                 return Ok(found);
             }
@@ -89,6 +179,13 @@ impl Shard {
             self.replies.remove(run);
         }
         for request in told {
+            self.await_reply(request);
+        }
+    }
+
+    /// The run has dropped a call, which is durable: it may be that of somebody who waits for an answer.
+    pub(super) fn withdrawn(&mut self, run: &RunKey) {
+        for request in self.replies.remove(run).into_iter().flatten() {
             self.await_reply(request);
         }
     }

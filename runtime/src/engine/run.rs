@@ -184,6 +184,8 @@ pub(super) enum After {
     News,
     /// Those who wait for a call of this stub are told.
     Offered(&'static str),
+    /// Those who wait for what the run says to what it was given are told that it has dropped a call.
+    Withdrawn,
     /// The workflow's lines are shown.
     Logs(Vec<LogLine>),
     /// Who started the run is told.

@@ -19,7 +19,9 @@ use super::run::Stage;
 use super::shard::Shard;
 use crate::client::SendError;
 use crate::error::Unavailable;
-use crate::store::{Arrival, Deliver, Delivered, Queued, Refusal, SendKey, Store, StoreError};
+use crate::store::{
+    Arrival, Deliver, Delivered, KeyKind, Queued, Refusal, SendKey, Store, StoreError,
+};
 
 /// A client's wish to tell a run something.
 #[derive(Debug)]
@@ -197,6 +199,7 @@ impl Shard {
         }
         if let Sent::Told(request) = &sent
             && let Err(error) = self.check_awaited(request)
+            && !self.is_known(request)
         {
             if let Sent::Told(request) = sent {
                 let _ = request.reply.send(Err(error));
@@ -247,6 +250,13 @@ impl Shard {
                 Ok(None) | Err(_) => Ok(()),
             },
         }
+    }
+
+    /// Whether the run knows its key, so that it was sent before, when the workflow waited for it (M18).
+    fn is_known(&self, request: &SendRequest) -> bool {
+        let known = |key: &SendKey| self.shared.store.key(&request.run, KeyKind::Send, &key.key);
+        let known = request.key.as_ref().map(known);
+        matches!(known, Some(Ok(Some(_))))
     }
 
     /// The store has answered.

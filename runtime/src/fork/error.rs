@@ -42,7 +42,7 @@ pub enum ForkError {
         run: RunKey,
         /// The number that was asked for.
         event: u64,
-        /// The last event from which it can be forked.
+        /// The last event from which it can be forked; 0: there is none.
         last: u64,
     },
     /// There is a run of the new id.
@@ -96,6 +96,15 @@ impl fmt::Display for ForkError {
                 f,
                 "run {run} was not forked from event {event}: it has the events 1 to {events}\n\n\
                  help: name one of them; `client.history(..)` shows them"
+            ),
+            Self::AtEnd {
+                run,
+                event,
+                last: 0,
+            } => write!(
+                f,
+                "run {run} was not forked from event {event}: it has ended with what it did first, so that nothing would \
+                 go on\n\nhelp: start a run with the same input"
             ),
             Self::AtEnd { run, event, last } => write!(
                 f,

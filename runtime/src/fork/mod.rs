@@ -9,7 +9,7 @@
 //! | a message to another run, or a value for what that offers, of which the history does not say what it came to | sends it anew, under a key of its own |
 //! | items of streams | has them, and counts on |
 //! | views | shows what the code makes of the history |
-//! | messages and values that no unit has, or no wait has taken; idempotency keys; attempts | has none of them |
+//! | messages that no wait has returned, values that no unit has; idempotency keys; attempts | has none of them |
 //!
 //! The other run is read as it is stored, and not changed. All of the fork is one write.
 
@@ -201,6 +201,7 @@ impl Wish {
         if let Some((event, name)) = opened.unknown(registry) {
             return Err(registry.no_activity(run, &head.workflow, event, name, artifact));
         }
+        machine.fork();
         Ok((machine, opened))
     }
 

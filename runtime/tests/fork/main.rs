@@ -4,10 +4,12 @@
 
 mod again;
 mod history;
+mod kept;
 mod known;
 mod opened;
 mod refused;
 mod sources;
+mod stored;
 #[path = "../support/mod.rs"]
 mod support;
 mod world;

@@ -1,6 +1,10 @@
 //! Sends that are the same again (M13 to M19, S26).
 
 use perennial::Timestamp;
+use perennial::history::Channel;
+use perennial::prelude::*;
+use perennial::value::Value;
+use perennial_runtime::control::{Answer, AskError, Refused, Request, Runs, Tell};
 use perennial_runtime::store::{KEY_WINDOW, MAX_KEY_BYTES};
 use perennial_runtime::{Receipt, SendError, StartError};
 
@@ -32,6 +36,77 @@ async fn m13_m17_m18_the_same_send_again_is_one_message_whatever_has_become_of_i
         let run = second.client().run(busy, "m13").unwrap();
         let late = run.send(A, &7).idempotency_key("k").await.unwrap();
         assert!(again(late), "in another process");
+    })
+    .await;
+}
+
+/// Hears of one thing, and in a later program of another.
+#[workflow]
+async fn hears(cx: &Cx) -> Result<u64, Error> {
+    Ok(cx.receive(A).await?)
+}
+
+mod later {
+    use super::*;
+
+    #[workflow]
+    pub(super) async fn hears(cx: &Cx) -> Result<u64, Error> {
+        Ok(cx.receive(B).await?)
+    }
+}
+
+#[tokio::test]
+async fn m18_m38_what_was_sent_before_has_its_receipt_though_nobody_waits_for_such_things_any_more()
+{
+    each_place(async |place: Place| {
+        let world = World::new();
+        let first = builder(place.open(), &world).workflow(hears);
+        let first = first.start().await.unwrap();
+        let run = first.client().start(hears, "m18", ()).await.unwrap();
+        let receipt = run.send(A, &7).idempotency_key("k").await.unwrap();
+        soon(run.result()).await.unwrap();
+        drop((run, first));
+        let second = builder(place.open(), &world).workflow(later::hears);
+        let second = second.start().await.unwrap();
+        let run = second.client().run(later::hears, "m18").unwrap();
+        let again = run.send(A, &7).idempotency_key("k").await.unwrap();
+        assert_eq!(
+            (again.number, again.at, again.duplicate),
+            (receipt.number, receipt.at, true)
+        );
+        let other = run.send(A, &8).idempotency_key("k").await;
+        assert!(matches!(other, Err(SendError::IdempotencyConflict { .. })));
+        for new in [
+            run.send(A, &7).into_future(),
+            run.send(A, &7).idempotency_key("new").into_future(),
+        ] {
+            assert!(matches!(new.await, Err(SendError::NoSuchMessage { .. })));
+        }
+        drop((run, second));
+        // The same where nobody has the store.
+        if let Place::Folder(folder) = &place {
+            let mut runs = Runs::at(folder.path()).unwrap();
+            let mut tell = |key: &str| {
+                runs.ask(Request::Send(Tell {
+                    run: "m18".parse().unwrap(),
+                    channel: Channel::Message,
+                    name: "a".to_owned(),
+                    payload: Value::encode(&7).unwrap(),
+                    key: Some(key.to_owned()),
+                    first: None,
+                }))
+            };
+            let again = tell("k").unwrap();
+            assert!(
+                matches!(&again, Answer::Sent(again) if again.duplicate && again.number == receipt.number),
+                "{again:?}"
+            );
+            let new = tell("new").unwrap_err();
+            assert!(
+                matches!(&new, AskError::Refused(refused) if refused.code == Refused::NO_SUCH_MESSAGE),
+                "{new}"
+            );
+        }
     })
     .await;
 }

@@ -6,6 +6,7 @@ mod ends;
 mod fulfil;
 mod mailbox;
 mod refused;
+mod replies;
 mod request;
 mod runs;
 #[path = "../support/mod.rs"]

@@ -1,7 +1,7 @@
 //! What is no offer, or none any more of that kind, is refused, each in its way (B12, B13), and nothing comes of it.
 
 use perennial::value::Value;
-use perennial_runtime::FulfilError;
+use perennial_runtime::{FulfilError, Runtime};
 
 use crate::support::each_store;
 use crate::world::*;
@@ -155,6 +155,44 @@ async fn a_value_that_cannot_be_stored_is_refused() {
         let error = client.fulfil("large~1", review, &large).await.unwrap_err();
         insta::assert_snapshot!("large", error);
         assert_eq!(waiting(&client).await.len(), 1);
+    })
+    .await;
+}
+
+mod later {
+    use perennial::prelude::*;
+
+    /// The same as a later program has it.
+    #[stub]
+    async fn review(cx: &Cx, question: String) -> u64;
+
+    #[workflow]
+    pub(super) async fn once(cx: &Cx, question: String) -> Result<u64, Error> {
+        Ok(review(cx, question).await?)
+    }
+}
+
+#[tokio::test]
+async fn b07_b12_a_value_that_was_given_is_known_though_the_stub_has_another_type_by_now() {
+    crate::support::each_place(async |place| {
+        let first = runtime(place.open(), &World::new()).await;
+        let client = first.client();
+        let run = client.start(once, "b07", text("why?")).await.unwrap();
+        let so = || Value::encode(&"so").unwrap();
+        let receipt = client.fulfil_json("b07~1", "review", so()).await.unwrap();
+        soon(run.result()).await.unwrap();
+        drop((run, client, first));
+        let second = Runtime::builder(place.open()).workflow(later::once);
+        let second = second.start().await.unwrap();
+        let client = second.client();
+        let again = client.fulfil_json("b07~1", "review", so()).await.unwrap();
+        assert_eq!((again.number, again.duplicate), (receipt.number, true));
+        let other = Value::encode(&"not so").unwrap();
+        let other = client.fulfil_json("b07~1", "review", other).await;
+        assert!(
+            matches!(other, Err(FulfilError::WrongType { .. })),
+            "{other:?}"
+        );
     })
     .await;
 }

@@ -1,5 +1,7 @@
 //! Views: what a run shows of itself, read from outside while it is in memory, not in memory, blocked or over (S28).
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use perennial::prelude::*;
 use perennial_runtime::store::Store;
 use perennial_runtime::{Client, Runtime, ViewError, Viewed};
@@ -207,6 +209,50 @@ async fn s16_the_view_of_a_blocked_run_answers_and_is_marked_stale() {
         assert_eq!((stale.value.as_str(), stale.stale), ("has got 1", true));
         assert!(soon(run.result()).await.is_err());
         assert!(shown(&client, "blocked", STATUS).await.stale);
+    })
+    .await;
+}
+
+static BROKEN: AtomicBool = AtomicBool::new(false);
+
+/// Falls over a setting where it is told the second number.
+#[workflow]
+async fn frail(cx: &Cx) -> Result<u64, Error> {
+    cx.set(STATUS, "waits".to_owned());
+    cx.receive(GO).await?;
+    #[allow_nondeterminism(statics, reason = "what is configured outside the program")]
+    {
+        assert!(!BROKEN.load(Ordering::SeqCst), "the setting is wrong");
+    }
+    Ok(cx.receive(GO).await?)
+}
+
+#[tokio::test]
+async fn s16_who_follows_a_view_is_told_that_its_run_goes_on_though_it_shows_the_same() {
+    each_store(async |store| {
+        BROKEN.store(true, Ordering::SeqCst);
+        let builder = Runtime::builder(store).workflow(frail).artifact("test");
+        let runtime = builder.start().await.unwrap();
+        let run = runtime.client().start(frail, "frail", ()).await.unwrap();
+        let mut watch = run.watch(STATUS);
+        assert!(!soon(watch.next()).await.unwrap().unwrap().stale);
+        run.send(GO, &1).await.unwrap();
+        assert!(soon(watch.next()).await.unwrap().unwrap().stale);
+        let waits = tokio::spawn(async move {
+            let next = watch.next().await.unwrap().unwrap();
+            (next.stale, watch)
+        });
+        // It has looked, and waits.
+        for _ in 0..20 {
+            run.status().await.unwrap();
+        }
+        BROKEN.store(false, Ordering::SeqCst);
+        run.unblock().await.unwrap();
+        let (stale, mut watch) = soon(waits).await.unwrap();
+        assert!(!stale, "it goes on");
+        run.send(GO, &2).await.unwrap();
+        assert_eq!(soon(run.result()).await.unwrap(), 2);
+        assert!(soon(watch.next()).await.is_none());
     })
     .await;
 }

@@ -5,7 +5,9 @@
 mod asked;
 mod ends;
 mod keys;
+mod large;
 mod order;
+mod races;
 mod refused;
 #[path = "../support/mod.rs"]
 mod support;

@@ -111,8 +111,10 @@ impl Core {
         Polling(self)
     }
 
+    /// What a panic of the workflow's code drops on its way out is no decision either: a replay would hold it against
+    /// the history, and take the panic for code that does not fit (S14).
     pub(super) fn is_polling(&self) -> bool {
-        self.polling.get()
+        self.polling.get() && !std::thread::panicking()
     }
 
     /// The world has answered. Of several answers the first one counts; one that nobody waits for any more
@@ -191,6 +193,16 @@ impl Core {
             waker.wake();
         }
         Ok(())
+    }
+
+    /// See [`State::end`](super::state::State::end).
+    pub(super) fn end_unit(&self, last: u64) {
+        self.state.borrow_mut().end(last);
+    }
+
+    /// See [`State::forget_messages`](super::state::State::forget_messages).
+    pub(super) fn forget_messages(&self) {
+        self.state.borrow_mut().forget_messages();
     }
 
     // ---- what drivers ask ----------------------------------------------------------------------------

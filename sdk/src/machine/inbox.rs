@@ -51,7 +51,7 @@ impl Inbox {
         Some(arrived)
     }
 
-    fn wait(&mut self, channel: Channel, name: &'static str, operation: u64) {
+    pub(super) fn wait(&mut self, channel: Channel, name: &'static str, operation: u64) {
         self.waiting
             .entry((channel, name))
             .or_default()

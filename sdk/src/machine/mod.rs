@@ -156,6 +156,12 @@ impl Machine {
         })
     }
 
+    /// Another run is to go on from here: of the messages that no wait has returned it has none, so that it waits as if
+    /// they had not come (M43).
+    pub fn fork(&mut self) {
+        self.core.forget_messages();
+    }
+
     /// As [`replay`](Self::replay), and gives back what the code asks for where that is not compared: the
     /// timers with their deadlines, counted from the unit's stamp, and the activities' options. The test kit
     /// compares those too.
@@ -217,6 +223,7 @@ impl Machine {
         self.core.begin_replay(unit.number, unit.at, unit.decisions);
         self.feed(unit.observation)?;
         let made = self.core.end_replay(self.finished)?;
+        self.core.end_unit(last);
         self.next_event = last + 1;
         Ok(made)
     }
@@ -240,6 +247,7 @@ impl Machine {
         if unit.last() > MAX_EVENTS {
             return Err(self.core.too_long(unit.last()));
         }
+        self.core.end_unit(unit.last());
         self.next_event = unit.last() + 1;
         Ok(Step {
             unit,

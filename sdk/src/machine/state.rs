@@ -207,13 +207,30 @@ impl State {
         self.views.begin();
         self.made = Made::default();
         self.unrecorded = None;
+    }
+
+    /// A unit with this last event is over. Where the history of another run ends with it, of which this one is a fork,
+    /// the messages that no wait has returned were told to that one, and the run waits as if they had not come (M43).
+    pub(super) fn end(&mut self, last: u64) {
         while self
             .forked_from
             .front()
-            .is_some_and(|from| from.last < unit)
+            .is_some_and(|from| from.last <= last)
         {
             self.forked_from.pop_front();
-            self.inbox.forget_pending();
+            self.forget_messages();
+        }
+    }
+
+    /// Lets go of all messages that no wait has returned, those among them that one has got and not been polled since.
+    pub(super) fn forget_messages(&mut self) {
+        self.inbox.forget_pending();
+        for (number, operation) in &mut self.operations {
+            if let Kind::Receive(Channel::Message, name) = operation.kind
+                && operation.end.take().is_some()
+            {
+                self.inbox.wait(Channel::Message, name, *number);
+            }
         }
     }
 

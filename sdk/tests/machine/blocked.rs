@@ -117,6 +117,73 @@ fn s14_a_panic_in_spawned_work_or_in_a_drop_during_a_poll_blocks_the_run() {
     assert_eq!(blocked.code(), "W101");
 }
 
+/// Holds all kinds of things when it falls over, or does not.
+mod holding {
+    use super::*;
+
+    #[stub]
+    async fn mail(cx: &Cx) -> u64;
+
+    const SAY: Message<u64> = Message::new("say");
+    const SAID: Stream<u64> = Stream::new("said");
+
+    /// Says something when it goes.
+    struct Last(Cx);
+
+    impl Drop for Last {
+        fn drop(&mut self) {
+            self.0.emit(SAID, 9);
+        }
+    }
+
+    #[durable]
+    async fn holds(cx: &Cx, falls: bool) -> Result<u64, Error> {
+        let mailbox = Mailbox::open(cx, mail);
+        let mut set = JoinSet::named(cx, "parts");
+        set.submit(part(cx, 1));
+        cx.spawn(part(cx, 2));
+        let mut aside = cx.receive(SAY);
+        let _last = Last(cx.clone());
+        select! {
+            said = &mut aside => said?,
+            done = part(cx, 3) => done?,
+        };
+        assert!(!falls, "as the test wants it");
+        cx.emit(SAID, 1);
+        let done = part(cx, 4).await?;
+        drop((mailbox, set, aside));
+        Ok(done)
+    }
+
+    #[workflow]
+    pub(super) async fn flow(cx: &Cx) -> Result<u64, Error> {
+        holds(cx, false).await
+    }
+
+    pub(super) mod falling {
+        use super::*;
+
+        #[workflow]
+        pub(in super::super) async fn flow(cx: &Cx) -> Result<u64, Error> {
+            super::holds(cx, true).await
+        }
+    }
+}
+
+#[test]
+fn s14_a_panic_in_replay_is_a_panic_whatever_the_code_holds() {
+    let mut story = Story::of::<holding::flow>(());
+    story.complete(5, 3);
+    let blocked = story.blocked_on::<holding::falling::flow>();
+    assert_eq!(blocked.code(), "W101", "{blocked}");
+    assert!(!blocked.is_unfit());
+    assert!(blocked.to_string().contains("as the test wants it"));
+    // And live.
+    let mut story = Story::of::<holding::falling::flow>(());
+    let blocked = story.blocked(completed(5, 3));
+    assert_eq!(blocked.code(), "W101", "{blocked}");
+}
+
 #[derive(Serialize)]
 struct Fussy;
 

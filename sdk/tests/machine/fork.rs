@@ -171,3 +171,44 @@ fn what_is_in_no_history_is_told_by_a_replay() {
     assert!(machine.retell(changed.clone()).is_err());
     assert!(machine.retell(changed).is_err());
 }
+
+/// Puts a wait aside that has begun, and comes back to it.
+#[workflow]
+async fn keeps(cx: &Cx) -> Result<u64, Error> {
+    let mut aside = cx.receive(A);
+    select! {
+        got = &mut aside => return Ok(got?),
+        done = step(cx, "one".to_owned()) => done?,
+    }
+    step(cx, "two".to_owned()).await?;
+    Ok(aside.await?)
+}
+
+#[test]
+fn m43_a_wait_that_has_got_a_message_and_not_returned_it_waits_for_another_one() {
+    // Events 1 to 3, 4 and 5, and the message.
+    let begun = |from: &[(&str, u64)]| {
+        let mut begun = started::<keeps>(());
+        if let Observation::Started(started) = &mut begun {
+            started.forked_from = ids(from);
+        }
+        let mut story = Story::untold::<keeps>();
+        story.observe(begun);
+        story.complete(2, ());
+        story.message(7, "a", 1);
+        assert_eq!(story.units.last().map(Unit::last), Some(6));
+        story
+    };
+    let mut story = begun(&[]);
+    assert_eq!(story.machine().awaited(), []);
+    story.complete(3, ());
+    assert_eq!(story.result::<u64, ()>(), Ok(1));
+
+    let mut story = begun(&[("other", 6)]);
+    assert_eq!(story.machine().awaited().len(), 1);
+    story.complete(3, ());
+    assert!(!story.is_finished());
+    story.message(8, "a", 2);
+    assert_eq!(story.result::<u64, ()>(), Ok(2));
+    story.replay_on::<keeps>().unwrap();
+}

@@ -81,6 +81,7 @@ fn no_change(error: UpdateError<Value>) -> Result<String, String> {
 fn reply(replied: Replied) -> String {
     match replied {
         Replied::Offer(offer) => format!("it says what operation {} says", offer.operation),
+        Replied::Dropped(at) => format!("it has not heard that, since {at}"),
         Replied::Ended(ended) => format!("it has ended: {ended:?}"),
     }
 }

@@ -10,8 +10,8 @@ use super::super::watch::text;
 use super::acts::{Act, Told};
 use super::answers::Answer;
 use crate::engine::{
-    FulfilRequest, Message, MigrateReply, MigrateRequest, PauseRequest, PauseWish, ReplyRequest,
-    Reuse, SendRequest, StartRequest, UpdateRequest,
+    FulfilRequest, Heard, Message, MigrateReply, MigrateRequest, PauseRequest, PauseWish,
+    ReplyRequest, Reuse, SendRequest, StartRequest, UpdateRequest,
 };
 use crate::fork::{ForkError, Wish as Fork};
 use crate::migrate::{Looked, Wish};
@@ -169,7 +169,8 @@ impl Asking<'_> {
         let request = ReplyRequest {
             run: run.clone(),
             stub: stub.to_owned(),
-            after: offer.operation,
+            operation: offer.operation,
+            heard: Heard::default(),
             reply,
         };
         self.tell_shard(&run, Message::AwaitReply(request));
