@@ -4,10 +4,7 @@
 use super::refused::Refused;
 use super::request::Tell;
 use crate::engine::Shared;
-use crate::store::{Store, StoreError};
-
-/// So many keys are looked through at once.
-const PAGE: usize = 1_000;
+use crate::store::{KeyKind, Store, StoreError};
 
 /// Refuses a message or signal that the run's workflow could not read. What was taken under the same key before, by other
 /// code, is not refused again: it has its receipt.
@@ -50,18 +47,12 @@ pub(super) fn check(shared: &Shared, tell: &Tell) -> Result<(), Refused> {
 }
 
 fn is_known(store: &dyn Store, tell: &Tell) -> Result<bool, StoreError> {
-    let Some(key) = &tell.key else {
-        return Ok(false);
-    };
-    let mut after = 0;
-    loop {
-        let page = store.keys(&tell.run, after, PAGE)?;
-        let Some(last) = page.last() else {
-            return Ok(false);
-        };
-        after = last.arrival;
-        if page.iter().any(|known| known.key == *key) {
-            return Ok(true);
-        }
-    }
+    let known = |key: &String| store.key(&tell.run, KeyKind::Send, key);
+    Ok(tell
+        .key
+        .as_ref()
+        .map(known)
+        .transpose()?
+        .flatten()
+        .is_some())
 }
