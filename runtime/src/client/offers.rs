@@ -55,8 +55,13 @@ pub struct OfferInfo {
     pub reference: OperationId,
     /// The name of the stub.
     pub stub: String,
-    /// What the run said with it: the argument of the stub, or a list of them. `None` where the run's history cannot
-    /// be read there.
+    /// What the run said with it: the argument of the stub, `null` where it has none, or a list of them. `None` where
+    /// the run's history cannot be read there; as JSON the field is left out then.
+    #[serde(
+        default,
+        deserialize_with = "present",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub input: Option<Value>,
     /// When it was offered.
     pub since: Timestamp,
@@ -235,6 +240,11 @@ impl OfferPage {
         let offers = offers.collect::<Result<_, _>>()?;
         Ok(Self { offers, more })
     }
+}
+
+/// A value that is there, `null` too.
+fn present<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(from).map(Some)
 }
 
 fn info(store: &dyn Store, run: &RunKey, offer: Offer) -> Result<OfferInfo, StoreError> {

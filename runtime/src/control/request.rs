@@ -288,6 +288,9 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::super::follow::{Follow, FollowLine};
     use super::*;
+    use crate::client::{Item, MessageInfo, MessageState};
+    use crate::store::{Offer, OfferState};
+    use perennial::history::{Decision, Observation, Told};
 
     fn run() -> RunKey {
         "order-42".parse().unwrap()
@@ -418,6 +421,98 @@ mod tests {
             json,
             r#"{"send":{"run":{"namespace":"default","id":"order-42"},"channel":"message","name":"approval","payload":{"approved": true, "cents": 1.50},"key":"approve-42"}}"#
         );
+    }
+
+    /// Each answer that has a value, with `null`.
+    fn answers_of_null() -> Vec<Answer> {
+        let at = Timestamp::from_millis(1_764_000_000_000);
+        let null = Value::null;
+        let offer = Offer {
+            operation: 7,
+            generation: 1,
+            unit: 1,
+            name: "hear".into(),
+            at,
+            deadline: None,
+            state: OfferState::Open,
+        };
+        let view = ViewRecord {
+            name: "status".into(),
+            value: null(),
+            data: "()".into(),
+            artifact: "monday".into(),
+            at,
+            event: 1,
+        };
+        let told = Told {
+            number: 1,
+            name: "go".into(),
+            payload: null(),
+            key: None,
+        };
+        vec![
+            Answer::Updated(Answered {
+                value: null(),
+                event: 7,
+                at,
+                duplicate: false,
+            }),
+            Answer::History(HistoryPart {
+                generation: 1,
+                events: 2,
+                units: vec![Unit {
+                    number: 1,
+                    at,
+                    observation: Observation::MessageArrived(told),
+                    decisions: vec![Decision::Completed {
+                        value: null(),
+                        open: Vec::new(),
+                    }],
+                }],
+            }),
+            Answer::Messages(MessagePage {
+                messages: vec![MessageInfo {
+                    number: 1,
+                    name: "go".into(),
+                    payload: null(),
+                    key: None,
+                    at,
+                    state: MessageState::Pending,
+                }],
+                more: false,
+            }),
+            Answer::Offers(OfferPage {
+                offers: [Some(null()), None]
+                    .map(|said| OfferInfo::new(&run(), offer.clone(), said))
+                    .into(),
+                more: false,
+            }),
+            Answer::Items(ItemPage {
+                items: vec![Item {
+                    number: 1,
+                    at,
+                    value: null(),
+                }],
+                more: false,
+            }),
+            Answer::Views(Views {
+                views: vec![view],
+                stale: false,
+            }),
+        ]
+    }
+
+    #[test]
+    fn a_value_that_is_null_is_not_one_that_is_not_there() {
+        for answer in answers_of_null() {
+            let json = serde_json::to_string(&answer).unwrap();
+            assert_eq!(
+                serde_json::from_str::<Answer>(&json).unwrap(),
+                answer,
+                "{json}"
+            );
+            assert!(json.contains(":null"), "{json}");
+        }
     }
 
     #[test]
