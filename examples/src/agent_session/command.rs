@@ -17,6 +17,9 @@ pub enum Command {
     /// time.
     Chat(Chat),
     /// Say one thing, and show what the agent does until it waits again
+    ///
+    /// It begins with the reference under which it was said. Where it is not known whether it was, after a kill, it is
+    /// said again with `--as` that reference, and is heard once.
     Say {
         /// What the session is called
         session: RunId,
@@ -27,7 +30,7 @@ pub enum Command {
         #[arg(long = "as", value_name = "REFERENCE")]
         reference: Option<OperationId>,
     },
-    /// Show what happens in a session until it ends
+    /// Show what happens in a session until it ends, or with `--no-wait` what has happened
     Follow {
         /// What the session is called
         session: RunId,

@@ -37,6 +37,18 @@ pub enum Refused {
         /// Where.
         reference: OperationId,
     },
+    /// Nothing can be said there: it is no reference of the session's, or it is not waited for any more.
+    Elsewhere {
+        /// What the session is called.
+        id: RunId,
+        /// Where it was to be said.
+        reference: OperationId,
+    },
+    /// A program has the sessions, and cannot be asked.
+    Held {
+        /// The number of its process, where it can be read.
+        process: Option<u32>,
+    },
     /// It is longer than what may be said at once.
     TooLong {
         /// How many bytes it has.
@@ -75,6 +87,19 @@ impl fmt::Display for Refused {
                 "something else was said as {reference}, and that stands\n\n\
                  help: without `--as` it is said as something new"
             ),
+            Self::Elsewhere { id, reference } => write!(
+                f,
+                "nothing can be said as {reference} in {id}\n\n\
+                 help: `--as` takes a reference under which something was said in {id} before, as `say` has shown it; \
+                 without `--as` it is said as something new"
+            ),
+            Self::Held { process } => {
+                f.write_str("a program has the sessions")?;
+                if let Some(process) = process {
+                    write!(f, " (process {process})")?;
+                }
+                f.write_str(", and cannot be asked\n\nhelp: start it with `--socket`, or stop it")
+            }
             Self::TooLong { size } => write!(
                 f,
                 "it has {size} bytes, and may have {LONGEST_WORD}\n\nhelp: say it in parts"
@@ -140,6 +165,16 @@ impl Desk {
             return match run.fulfil(&reference, hear, &text).await {
                 Ok(_) => Ok(reference),
                 Err(FulfilError::Conflict { .. }) => Err(Refused::Otherwise { reference }),
+                Err(
+                    FulfilError::OtherRun { .. }
+                    | FulfilError::NoSuchOperation { .. }
+                    | FulfilError::NotAStub { .. }
+                    | FulfilError::OtherStub { .. }
+                    | FulfilError::Closed { ended: None, .. },
+                ) => {
+                    let id = id.clone();
+                    Err(Refused::Elsewhere { id, reference })
+                }
                 Err(error) => Err(self.not_said(id, error).await),
             };
         }
@@ -202,26 +237,6 @@ impl Desk {
         let streams = self.client.streams(id).await?;
         let output = streams.iter().find(|stream| stream.name == OUTPUT.name());
         Ok(output.map_or(0, |output| output.last))
-    }
-
-    /// The sessions that there are, each with how it stands.
-    ///
-    /// # Errors
-    ///
-    /// [`Refused`].
-    pub async fn list(&self) -> Result<Vec<(RunId, Option<Standing>)>, Refused> {
-        let (list, mut sessions) = (self.client.list().workflow("session"), Vec::new());
-        let mut page = list.page().await?;
-        loop {
-            for info in page.runs {
-                let id = info.run.id;
-                let standing = self.standing(&id).await?;
-                sessions.push((id, standing));
-            }
-            let Some(next) = page.next else { break };
-            page = list.clone().after(next).page().await?;
-        }
-        Ok(sessions)
     }
 
     async fn standing(&self, id: &RunId) -> Result<Option<Standing>, ViewError> {

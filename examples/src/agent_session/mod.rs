@@ -30,6 +30,7 @@
 mod command;
 mod desk;
 mod events;
+mod look;
 mod model;
 mod problem;
 mod stand_in;
@@ -42,6 +43,7 @@ pub use desk::{Desk, Refused};
 pub use events::{
     Doing, Ended, Event, INSTRUCTIONS, OUTPUT, STANDING, Settings, Standing, Why, hear,
 };
+pub use look::Look;
 pub use model::{ADDRESS, Answer, Model, PATIENCE, Prompt, answer};
 pub use problem::{ModelError, SettingError};
 pub use stand_in::{Call, Reply, StandIn};

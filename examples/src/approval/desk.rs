@@ -8,7 +8,7 @@ use perennial::value::Value;
 use perennial::{Message, RunId};
 use perennial_runtime::store::AttemptOutcome;
 use perennial_runtime::{
-    Client, MessageInfo, MessageState, ReadError, Receipt, RunInfo, RunState, SendError,
+    Client, MessageInfo, MessageState, ReadError, Receipt, RunInfo, RunState, SendError, StartError,
 };
 
 use super::{APPROVAL, Answer, Command, Order, purchase};
@@ -39,6 +39,11 @@ pub enum Refused {
         /// What it is called.
         id: RunId,
     },
+    /// There is one of that name, of something else.
+    Exists {
+        /// What it is called.
+        id: RunId,
+    },
     /// The purchase has ended.
     Late {
         /// What it is called.
@@ -63,6 +68,11 @@ impl fmt::Display for Refused {
             Self::NoPurchase { id } => write!(
                 f,
                 "there is no purchase {id}\n\nhelp: `list` shows those that there are"
+            ),
+            Self::Exists { id } => write!(
+                f,
+                "there is a purchase {id} already, and it is another one; nothing was changed\n\n\
+                 help: `show {id}` shows it; call this one something else"
             ),
             Self::Late { id, ended } => write!(f, "too late: {id} was {ended}"),
             Self::Otherwise { id, by } => write!(
@@ -135,7 +145,8 @@ impl Desk {
     ) -> Result<Reply, Refused> {
         if let Some(info) = self.find(&id).await? {
             // To begin it again begins nothing, and shows whether it is the same.
-            self.client.start(purchase, id, order).await?;
+            let again = self.client.start(purchase, id, order).await;
+            again.map_err(not_begun)?;
             return Ok(self.stands(&info).await?.into());
         }
         let text =
@@ -148,7 +159,7 @@ impl Desk {
             start = start.send_with_key(APPROVAL, &Answer::yes(&by), &by);
             letters += 1;
         }
-        start.await?;
+        start.await.map_err(not_begun)?;
         let follows = Some((id, letters));
         Ok(Reply { text, follows })
     }
@@ -267,6 +278,13 @@ impl From<String> for Reply {
             text,
             follows: None,
         }
+    }
+}
+
+fn not_begun(error: StartError) -> Refused {
+    match error {
+        StartError::Conflict { run, .. } => Refused::Exists { id: run.id },
+        error => error.into(),
     }
 }
 

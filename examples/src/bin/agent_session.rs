@@ -10,7 +10,7 @@ use std::time::Duration;
 use clap::Parser;
 use perennial::RunId;
 use perennial_examples::agent_session::{
-    Chat, Command, Desk, Event, Model, PATIENCE, Refused, StandIn, answer, session,
+    Chat, Command, Desk, Event, Look, Model, PATIENCE, Refused, StandIn, answer, session,
 };
 use perennial_runtime::store::OpenError;
 use perennial_runtime::{Builder, Item, Items, Runtime, StartupError, StreamError, cli};
@@ -43,6 +43,8 @@ struct Arguments {
 
 /// Where everything is, if nothing else is said.
 const FOLDER: &str = "target/agent_session";
+/// Where in it the sessions are.
+const STORE: &str = "store";
 /// How long calls that are under way may take to end before the program ends.
 const DRAIN: Duration = Duration::from_secs(5);
 
@@ -65,7 +67,7 @@ async fn main() -> ExitCode {
 
 /// All that the program can run.
 fn program(folder: &Path, model: Model) -> Builder {
-    Runtime::builder(folder.join("store"))
+    Runtime::builder(folder.join(STORE))
         .workflow(session)
         .activity(answer)
         .state(model)
@@ -79,8 +81,16 @@ async fn run(arguments: Arguments) -> Result<(), AnyError> {
         socket,
         command,
     } = arguments;
-    if let Command::StandIn { port } = command {
-        return serve(port, pace).await;
+    // Who only looks asks no model, and no session goes on because of it.
+    match command {
+        Command::StandIn { port } => return serve(port, pace).await,
+        Command::List => return list(&folder),
+        Command::Follow {
+            session,
+            after,
+            no_wait: true,
+        } => return show(&folder, &session, after),
+        Command::Chat(_) | Command::Say { .. } | Command::Follow { .. } => {}
     }
     let (stand_in, model) = if stand_in {
         let stand_in = StandIn::start(0, pace).await?;
@@ -125,33 +135,38 @@ async fn execute(desk: &Desk, command: Command) -> Result<(), Refused> {
             let mut output = Output::after(desk, &session, last?).await?;
             settle(desk, &session, &mut output).await
         }
-        Command::Follow {
-            session,
-            after,
-            no_wait,
-        } => {
+        Command::Follow { session, after, .. } => {
             let mut output = Output::after(desk, &session, after).await?;
-            if no_wait {
-                output.items = output.items.no_wait();
-            }
             while output.next().await? {}
             Ok(())
         }
-        Command::List => {
-            let sessions = desk.list().await?;
-            if sessions.is_empty() {
-                say("there are no sessions");
-            }
-            for (id, standing) in sessions {
-                match standing {
-                    Some(standing) => say(&format!("{id}: {standing}")),
-                    None => say(&format!("{id}: begins")),
-                }
-            }
-            Ok(())
-        }
-        Command::StandIn { .. } => Ok(()),
+        Command::List | Command::StandIn { .. } => Ok(()),
     }
+}
+
+/// Lists the sessions.
+fn list(folder: &Path) -> Result<(), AnyError> {
+    let sessions = Look::at(&folder.join(STORE)).and_then(|mut look| look.list());
+    let sessions = sessions.map_err(|refused| refused.to_string())?;
+    if sessions.is_empty() {
+        say("there are no sessions");
+    }
+    for (id, standing) in sessions {
+        match standing {
+            Some(standing) => say(&format!("{id}: {standing}")),
+            None => say(&format!("{id}: begins")),
+        }
+    }
+    Ok(())
+}
+
+/// Shows what has happened in a session.
+fn show(folder: &Path, id: &RunId, after: u64) -> Result<(), AnyError> {
+    let output = Look::at(&folder.join(STORE)).and_then(|mut look| look.output(id, after));
+    for (number, event) in output.map_err(|refused| refused.to_string())? {
+        say(&shown(number, event));
+    }
+    Ok(())
 }
 
 /// Says what is typed, and shows what happens, until the session ends or nothing more is typed.
@@ -220,7 +235,7 @@ impl Output {
             return Ok(false);
         };
         let Item { number, value, .. } = item?;
-        say(&format!("{number} {}", plain(&text(value))));
+        say(&shown(number, value));
         self.shown = number;
         Ok(true)
     }
@@ -249,6 +264,10 @@ async fn serve(port: u16, pace: Duration) -> Result<(), AnyError> {
         seen = calls.len();
     }
     Ok(())
+}
+
+fn shown(number: u64, event: Event) -> String {
+    format!("{number} {}", plain(&text(event)))
 }
 
 fn text(event: Event) -> String {

@@ -101,6 +101,48 @@ fn without_a_model_it_says_what_to_set() {
 }
 
 #[test]
+fn who_only_looks_needs_no_model() {
+    let world = World::new();
+    let looked = |command: &[&str]| {
+        let mut without = world.command();
+        without.env_remove("OPENAI_MODEL").args(command);
+        said(&mut without)
+    };
+    assert_eq!(looked(&["list"]).out, "there are no sessions\n");
+    world.done("chat plan-1 --idle 1h");
+    world.done("say plan-1 hello");
+    let list = looked(&["list"]);
+    assert!(
+        list.out.starts_with("plan-1: waits for the user"),
+        "{}",
+        list.err
+    );
+    let output = looked(&["follow", "plan-1", "--no-wait", "--after", "1"]);
+    assert_eq!(output.out, "2 (step 1)\n3 agent: You say: hello\n");
+    let nobody = looked(&["follow", "plan-2", "--no-wait"]);
+    assert!(
+        nobody.err.contains("there is no session plan-2"),
+        "{}",
+        nobody.err
+    );
+    // While a program has them it is asked, if it lets itself be.
+    let mut chat = world.chat("plan-1");
+    chat.type_line("more");
+    chat.until("6 agent: You say: more");
+    let held = world
+        .not_done("list")
+        .replace(&chat.id().to_string(), "[process]");
+    insta::assert_snapshot!("held_from_a_look", held);
+    chat.kill();
+    let mut chat = world.chat("plan-1 --socket");
+    chat.type_line("again");
+    chat.until("9 agent: You say: again");
+    let asked = looked(&["follow", "plan-1", "--no-wait", "--after", "7"]);
+    assert_eq!(asked.out, "8 (step 3)\n9 agent: You say: again\n");
+    assert!(looked(&["list"]).out.contains("steps: 3"));
+}
+
+#[test]
 fn it_can_be_tried_without_an_account() {
     let world = World::new();
     let mut command = world.command();

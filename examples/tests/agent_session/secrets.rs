@@ -43,7 +43,7 @@ fn a_key_does_not_go_to_another_machine_in_the_clear() {
     let world = World::new();
     let mut command = world.command();
     command.env("OPENAI_BASE_URL", "http://model.invalid/v1");
-    let refused = crate::world::said(command.args(["list"]));
+    let refused = crate::world::said(command.args(["chat", "plan-1"]));
     assert_eq!((refused.code, refused.out.as_str()), (Some(1), ""));
     assert!(!refused.err.contains(KEY), "{}", refused.err);
     insta::assert_snapshot!("exposed", refused.err);
