@@ -24,6 +24,7 @@ pub use fulfil::Fulfilling;
 pub(crate) use lent::Lent;
 pub use receive::{Receive, ReceiveError, ReceiveTimeout};
 pub use send::Sending;
+pub(crate) use time::too_long;
 pub use time::{MAX_SLEEP, Sleep, SleepError};
 pub use until::Until;
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Cx, Sleep, SleepError};
+use super::{Cx, Sleep, SleepError, too_long};
 use crate::history::Channel;
 use crate::machine::{Arrived, Handle};
 use crate::value::{DecodeError, Value};
@@ -68,7 +68,7 @@ impl fmt::Display for ReceiveError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Cancelled => Cancelled.fmt(f),
-            Self::LimitTooLong { length } => SleepError::TooLong { length: *length }.fmt(f),
+            Self::LimitTooLong { length } => too_long(f, "time limit", *length),
             Self::Invalid {
                 name,
                 number,

@@ -68,14 +68,19 @@ impl fmt::Display for SleepError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Cancelled => Cancelled.fmt(f),
-            Self::TooLong { length } => write!(
-                f,
-                "a sleep of {} days is too long: the longest is {} days",
-                length.as_millis().div_ceil(86_400_000),
-                MAX_SLEEP.as_secs() / 86_400
-            ),
+            Self::TooLong { length } => too_long(f, "sleep", *length),
         }
     }
+}
+
+/// That something is longer than it may be: a sleep, or a time limit.
+pub(crate) fn too_long(f: &mut fmt::Formatter<'_>, what: &str, length: Duration) -> fmt::Result {
+    write!(
+        f,
+        "a {what} of {} days is too long: the longest is {} days",
+        length.as_millis().div_ceil(86_400_000),
+        MAX_SLEEP.as_secs() / 86_400
+    )
 }
 
 impl std::error::Error for SleepError {}

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Stub;
 use crate::cx::Sleep;
+use crate::cx::too_long;
 use crate::machine::Handle;
 use crate::value::{DecodeError, EncodeError, MAX_VALUE_BYTES, Value};
 use crate::{Cancelled, Cx, Data, Durable, OperationId, SleepError};
@@ -124,7 +125,7 @@ impl fmt::Display for StubError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Cancelled => Cancelled.fmt(f),
-            Self::LimitTooLong { length } => SleepError::TooLong { length: *length }.fmt(f),
+            Self::LimitTooLong { length } => too_long(f, "time limit", *length),
             Self::Invalid {
                 name,
                 reference,

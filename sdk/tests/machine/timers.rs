@@ -119,6 +119,21 @@ fn a_time_limit_that_is_too_long_is_an_error_and_the_message_stays() {
 }
 
 #[test]
+fn a_time_limit_that_is_too_long_is_not_called_a_sleep() {
+    let length = days(36_865);
+    let texts = [
+        ReceiveError::LimitTooLong { length }.to_string(),
+        StubError::LimitTooLong { length }.to_string(),
+        SleepError::TooLong { length }.to_string(),
+    ];
+    insta::assert_snapshot!(texts.join("\n"), @"
+    a time limit of 36865 days is too long: the longest is 36525 days
+    a time limit of 36865 days is too long: the longest is 36525 days
+    a sleep of 36865 days is too long: the longest is 36525 days
+    ");
+}
+
+#[test]
 fn s7_the_recorded_deadline_holds_when_the_code_asks_for_another_length() {
     mod longer {
         use perennial::prelude::*;
