@@ -22,7 +22,7 @@ use crate::store::{Store, StreamItem, StreamRange};
 pub struct Item<T> {
     /// Its number in the stream, from 1 and without gaps: where to go on [after](Items::after).
     pub number: u64,
-    /// When the run gave it out.
+    /// The time of what led to it: of what the run was told when it gave it out.
     pub at: Timestamp,
     /// The item.
     pub value: T,

@@ -18,7 +18,8 @@ use crate::store::ViewRecord;
 pub struct Viewed<T> {
     /// The value that the run has set last.
     pub value: T,
-    /// When it was published.
+    /// The time of what led to it: of what the run was told when it set the value, or where another program has
+    /// published the value again, when that was. What had waited for a program came before the value was published.
     pub at: Timestamp,
     /// The number of the last event that it takes into account.
     pub event: u64,

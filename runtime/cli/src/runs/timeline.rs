@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::open::{Open, named};
 use super::reference::reference;
-use super::text::{count, long, short, time, value};
+use super::text::{count, short, time, value};
 
 /// A run, line by line, and what it waits for.
 #[derive(Debug)]
@@ -44,13 +44,31 @@ fn first(failure: &str) -> String {
 struct Operation {
     what: Open,
     line: usize,
-    began: Timestamp,
 }
 
 /// What came, and has not been taken.
 struct Arrived {
     line: usize,
     at: Timestamp,
+    /// The run had no wait for it then.
+    early: bool,
+    /// What it says.
+    said: String,
+}
+
+impl Arrived {
+    /// Its line, with what has become of it.
+    fn said(&self, number: u64, fate: &str) -> String {
+        format!("#{number}{fate}  {}", self.said)
+    }
+}
+
+/// What has become of a message that no wait has taken.
+fn not_taken(ended: bool) -> &'static str {
+    match ended {
+        true => ", unread: nobody took it",
+        false => ", not taken yet",
+    }
 }
 
 struct Maker<'a> {
@@ -122,9 +140,7 @@ impl Maker<'_> {
     fn begin(&mut self, at: Timestamp, operation: u64, what: Open, name: String, said: String) {
         let line = self.put(at, name, said);
         self.lines[line].operation = Some(operation);
-        let began = at;
-        let operation_there = Operation { what, line, began };
-        self.operations.insert(operation, operation_there);
+        self.operations.insert(operation, Operation { what, line });
     }
 
     /// Another run of the same namespace, as it can be given back.
@@ -144,10 +160,10 @@ impl Maker<'_> {
         let Some(from) = self.forked_from.take() else {
             return;
         };
-        for ((channel, _), arrived) in std::mem::take(&mut self.arrived) {
+        for ((channel, number), arrived) in std::mem::take(&mut self.arrived) {
             if channel == Channel::Message {
-                let said = &mut self.lines[arrived.line].said;
-                *said += &format!(", left to {}", from.run);
+                let said = arrived.said(number, "");
+                self.lines[arrived.line].said = format!("{said}, left to {}", from.run);
             }
         }
     }
@@ -166,21 +182,17 @@ impl Maker<'_> {
                 }
                 self.put(at, "started", value(&started.input) + &from);
             }
+            // How long it took nobody has written down: its stamps are those of what the run was told, which may have
+            // waited for the run for a while.
             Observation::ActivityCompleted { operation, result } => {
                 let tries = self.tries(*operation, 1);
-                self.end(*operation, |began| {
-                    format!(
-                        "ok{tries}, {}  {}",
-                        long(at.since(began.began)),
-                        value(result)
-                    )
+                self.end(*operation, |_| {
+                    format!("ok{tries}, at {}  {}", time(at), value(result))
                 });
             }
             Observation::ActivityFailed { operation, failure } => {
                 let said = self.failed(*operation, failure);
-                self.end(*operation, |began| {
-                    format!("{said}, {}", long(at.since(began.began)))
-                });
+                self.end(*operation, |_| format!("{said}, at {}", time(at)));
             }
             Observation::StubFulfilled {
                 operation,
@@ -188,9 +200,7 @@ impl Maker<'_> {
                 ..
             } => {
                 let of = value(of);
-                self.end(*operation, |began| {
-                    format!("{of}, after {}", long(at.since(began.began)))
-                });
+                self.end(*operation, |_| format!("{of}, at {}", time(at)));
             }
             Observation::SlotFilled { operation, result } => self.filled(*operation, result),
             Observation::UpdateAccepted { name, input, .. } => {
@@ -276,14 +286,14 @@ impl Maker<'_> {
         let is_awaited = self.operations.values().any(|operation| {
             matches!(&operation.what, Open::Receive { channel: c, name } if *c == channel && *name == told.name)
         });
-        let early = if is_awaited {
-            ""
-        } else {
-            ", before a wait for it"
+        let mut arrived = Arrived {
+            line: 0,
+            at,
+            early: !is_awaited,
+            said: value(&told.payload),
         };
-        let said = format!("#{}{early}  {}", told.number, value(&told.payload));
-        let line = self.put(at, named(channel, &told.name), said);
-        let arrived = Arrived { line, at };
+        let said = arrived.said(told.number, "");
+        arrived.line = self.put(at, named(channel, &told.name), said);
         self.arrived.insert((channel, told.number), arrived);
     }
 
@@ -411,7 +421,7 @@ impl Maker<'_> {
                 self.end(*operation, |dropped| match &dropped.what {
                     Open::Activity { .. } => "no longer waited for".to_owned(),
                     Open::Timer { deadline } => {
-                        format!("stopped, {} early", long(deadline.since(at)))
+                        format!("until {}, stopped", time(*deadline))
                     }
                     Open::Stub { reference, .. } | Open::Fulfil { reference, .. } => {
                         format!("{reference}, no longer")
@@ -448,11 +458,17 @@ impl Maker<'_> {
         self.end(operation, |waited| {
             format!("{}, took #{number}{problem}", waited.what.name())
         });
-        if let Some(arrived) = self.arrived.remove(&(channel, number))
-            && arrived.at < at
-        {
-            let line = &mut self.lines[arrived.line];
-            line.said = format!("{}, taken {}", line.said, time(at));
+        if let Some(arrived) = self.arrived.remove(&(channel, number)) {
+            let early = if arrived.early {
+                ", before a wait for it"
+            } else {
+                ""
+            };
+            let mut said = arrived.said(number, early);
+            if arrived.at < at {
+                said += &format!(", taken {}", time(at));
+            }
+            self.lines[arrived.line].said = said;
         }
     }
 
@@ -492,15 +508,28 @@ impl Maker<'_> {
             self.lines[operation.line].said = said;
         }
         let ended = details.info.finished.is_some();
+        for ((channel, number), arrived) in &self.arrived {
+            let fate = match channel {
+                Channel::Message => not_taken(ended),
+                // It is kept for nobody.
+                Channel::Signal if arrived.early => ", when nobody waited for it",
+                Channel::Signal => "",
+            };
+            self.lines[arrived.line].said = arrived.said(*number, fate);
+        }
         for row in &details.queue {
-            let (channel, told) = match &row.observation {
-                Observation::MessageArrived(told) => (Channel::Message, told),
-                Observation::SignalArrived(told) => (Channel::Signal, told),
+            let (channel, told, fate) = match &row.observation {
+                Observation::MessageArrived(told) => (Channel::Message, told, not_taken(ended)),
+                Observation::SignalArrived(told) if ended => {
+                    (Channel::Signal, told, ", of which the run was not told")
+                }
+                Observation::SignalArrived(told) => {
+                    (Channel::Signal, told, ", of which the run was not told yet")
+                }
                 // It stands on the line of its operation.
                 _ => continue,
             };
-            let fate = if ended { "unread" } else { "not taken yet" };
-            let said = format!("#{}, {fate}  {}", told.number, value(&told.payload));
+            let said = format!("#{}{fate}  {}", told.number, value(&told.payload));
             self.put(row.at, named(channel, &told.name), said);
         }
         if details.more_queue > 0 {

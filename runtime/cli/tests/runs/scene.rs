@@ -36,7 +36,7 @@ fn key(run: &str) -> RunKey {
     run.parse().unwrap()
 }
 
-fn create(store: &dyn Store, run: &str, workflow: &str) {
+pub(crate) fn create(store: &dyn Store, run: &str, workflow: &str) {
     let create = Create {
         run: key(run),
         workflow: workflow.into(),
@@ -52,7 +52,7 @@ fn create(store: &dyn Store, run: &str, workflow: &str) {
     wait(|ack| store.create(create, ack)).unwrap();
 }
 
-fn commit(store: &dyn Store, run: &str, changes: Changes) {
+pub(crate) fn commit(store: &dyn Store, run: &str, changes: Changes) {
     let head = store.head(&key(run)).unwrap().unwrap();
     let commit = Commit {
         run: key(run),
@@ -65,10 +65,10 @@ fn commit(store: &dyn Store, run: &str, changes: Changes) {
 }
 
 /// Units one after the other.
-struct Units(Vec<Unit>);
+pub(crate) struct Units(pub(crate) Vec<Unit>);
 
 impl Units {
-    fn of(run: &str, workflow: &str, decisions: Vec<Decision>) -> Self {
+    pub(crate) fn of(run: &str, workflow: &str, decisions: Vec<Decision>) -> Self {
         let key = key(run);
         let started = Started {
             workflow: workflow.into(),
@@ -87,7 +87,12 @@ impl Units {
         Self(Vec::new()).and(0, Observation::Started(started), decisions)
     }
 
-    fn and(mut self, seconds: u64, observation: Observation, decisions: Vec<Decision>) -> Self {
+    pub(crate) fn and(
+        mut self,
+        seconds: u64,
+        observation: Observation,
+        decisions: Vec<Decision>,
+    ) -> Self {
         self.0.push(Unit {
             number: self.0.last().map_or(1, |unit| unit.last() + 1),
             at: at(seconds),
@@ -98,7 +103,7 @@ impl Units {
     }
 }
 
-fn activity(operation: u64, name: &'static str) -> Decision {
+pub(crate) fn activity(operation: u64, name: &'static str) -> Decision {
     Decision::ActivityScheduled {
         operation,
         name: name.into(),
@@ -107,14 +112,14 @@ fn activity(operation: u64, name: &'static str) -> Decision {
     }
 }
 
-fn completed(operation: u64, result: &str) -> Observation {
+pub(crate) fn completed(operation: u64, result: &str) -> Observation {
     Observation::ActivityCompleted {
         operation,
         result: json(result),
     }
 }
 
-fn receive(operation: u64, channel: Channel, name: &'static str) -> Decision {
+pub(crate) fn receive(operation: u64, channel: Channel, name: &'static str) -> Decision {
     Decision::ReceiveStarted {
         operation,
         channel,
@@ -123,7 +128,7 @@ fn receive(operation: u64, channel: Channel, name: &'static str) -> Decision {
     }
 }
 
-fn told(number: u64, name: &str, payload: &str) -> Told {
+pub(crate) fn told(number: u64, name: &str, payload: &str) -> Told {
     Told {
         number,
         name: name.into(),
