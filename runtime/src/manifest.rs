@@ -108,6 +108,9 @@ pub struct WorkflowManifest {
     /// The streams and views that it publishes, by kind and name, as far as its source tells (S28).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub publishes: Vec<PublishManifest>,
+    /// Whether it may publish others too: under a name that is no constant, or in a function that it calls.
+    #[serde(default, skip_serializing_if = "is_no")]
+    pub publishes_others: bool,
     /// The updates that it handles, by name, as far as its source tells (S27).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub updates: Vec<UpdateManifest>,
@@ -369,6 +372,7 @@ impl WorkflowManifest {
             receives: receives.iter().map(ReceiveManifest::of).collect(),
             receives_others: graph.listens_for_others,
             publishes: publishes.iter().map(PublishManifest::of).collect(),
+            publishes_others: graph.publishes_others,
             updates: updates.iter().map(UpdateManifest::of).collect(),
             updates_others: graph.handles_others,
             offers: OfferManifest::all(graph),

@@ -100,6 +100,8 @@ pub struct Graph {
     /// The streams and views that it publishes, each once; see [`publishes`](Self::publishes).
     #[doc(hidden)]
     pub published: &'static [fn() -> Option<Publishes>],
+    /// Whether it may publish others besides those: under a name that is no constant, or in a function that it calls.
+    pub publishes_others: bool,
     /// The updates that it handles, each once; see [`handled`](Self::handled).
     #[doc(hidden)]
     pub handles: &'static [fn() -> Option<Handled>],
@@ -164,6 +166,7 @@ impl Graph {
             listens: &[],
             listens_for_others: false,
             published: &[],
+            publishes_others: false,
             handles: &[],
             handles_others: false,
             stubs: &[],
@@ -188,8 +191,8 @@ impl Graph {
         self.listens.iter().filter_map(|listen| listen()).collect()
     }
 
-    /// The streams and views that it publishes, as far as its body names them: `cx.emit(names::OUTPUT, ..)`. Functions
-    /// that it calls may publish others.
+    /// The streams and views that it publishes, as far as its body names them: `cx.emit(names::OUTPUT, ..)`. It
+    /// may publish others where [`publishes_others`](Self::publishes_others) says so.
     #[must_use]
     pub fn publishes(&self) -> Vec<Publishes> {
         let published = self.published.iter();

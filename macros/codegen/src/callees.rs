@@ -35,6 +35,8 @@ pub(crate) struct Reached {
     pub(crate) markers: Vec<(String, Marker)>,
     /// One of them may wait for messages or signals.
     pub(crate) listens: bool,
+    /// One of them may publish something: it gets the context, and is neither an activity nor a stub.
+    pub(crate) publishes: bool,
 }
 
 /// Finds out what the functions are that the workflow at `place` calls.
@@ -77,6 +79,7 @@ fn follow(index: &Index, called: &[String], seen: &mut HashSet<String>, reached:
             },
             Some(Meaning::Durable(calls, markers, listens)) => {
                 reached.listens |= listens;
+                reached.publishes = true;
                 let markers = markers.iter().cloned();
                 let markers = markers.map(|marker| (function.clone(), marker));
                 reached.markers.extend(markers);
@@ -88,7 +91,10 @@ fn follow(index: &Index, called: &[String], seen: &mut HashSet<String>, reached:
                 kind: CalleeKind::Unknown,
             },
         };
-        reached.listens |= callee.kind == CalleeKind::Unknown && may_listen(index, function, seen);
+        if callee.kind == CalleeKind::Unknown {
+            reached.listens |= may_listen(index, function, seen);
+            reached.publishes |= may_publish(index, function);
+        }
         if !reached.callees.contains(&callee) {
             reached.callees.push(callee);
         }
@@ -110,6 +116,13 @@ fn may_listen(index: &Index, function: &str, seen: &HashSet<String>) -> bool {
             }
             Meaning::Other => true,
         })
+}
+
+/// Whether a function of this name may publish something, whichever of that name it is.
+fn may_publish(index: &Index, function: &str) -> bool {
+    let mut meanings = index.meanings(function).peekable();
+    meanings.peek().is_none()
+        || meanings.any(|meaning| !matches!(meaning, Meaning::Activity(_) | Meaning::Stub(_)))
 }
 
 #[cfg(test)]
@@ -317,6 +330,32 @@ mod tests {
             "mod b { fn charge(cx: &Cx) {} }",
         ] {
             assert!(listens(others), "{others}");
+        }
+    }
+
+    #[test]
+    fn what_gets_the_context_and_is_no_activity_and_no_stub_may_publish() {
+        let source = "
+            #[activity(pure)] async fn pay(acx: &ActivityCx) {}
+            #[stub] async fn review(cx: &Cx) -> bool;
+            #[durable] async fn tells(cx: &Cx) { cx.emit(OUTPUT, 1) }
+            mod a { #[activity(pure)] async fn ship(acx: &ActivityCx) {} }
+            mod b { #[activity(pure)] async fn ship(acx: &ActivityCx) {} }
+            mod a { #[activity(pure)] async fn mail(acx: &ActivityCx) {} }
+            mod b { fn mail(cx: &Cx) {} }
+        ";
+        let mut index = Index::default();
+        index.add(std::path::Path::new("src/lib.rs"), source);
+        for (called, expected) in [
+            ("pay", false),
+            ("review", false),
+            ("ship", false),
+            ("tells", true),
+            ("mail", true),
+            ("absent", true),
+        ] {
+            let publishes = reached(&index, &[called.to_owned()]).publishes;
+            assert_eq!(publishes, expected, "{called}");
         }
     }
 

@@ -29,8 +29,10 @@ pub(crate) struct Listening {
     pub(crate) functions: Vec<Path>,
     /// It may wait for others too.
     pub(crate) for_others: bool,
-    /// The constants of streams and views, each once. There may be others.
+    /// The constants of streams and views, each once.
     pub(crate) published: Vec<Path>,
+    /// It may publish others too.
+    pub(crate) publishes_others: bool,
     /// The constants of updates that it handles, each once.
     pub(crate) handled: Vec<Path>,
     /// It may handle others too.
@@ -51,6 +53,7 @@ pub(crate) fn listening(context: Option<&Ident>, body: &Body) -> Listening {
         return Listening {
             for_others: context.is_some(),
             handles_others: context.is_some(),
+            publishes_others: context.is_some(),
             ..Listening::default()
         };
     };
@@ -73,7 +76,7 @@ pub(crate) fn listening(context: Option<&Ident>, body: &Body) -> Listening {
             first.is_none_or(|first| first == "Self" || declared.contains(&first.to_string()));
         !is_unclear && !is_own
     };
-    let handled = found.handled.len();
+    let (handled, published) = (found.handled.len(), found.published.len());
     found.handled.retain(means_the_same);
     let before = found.constants.len();
     found.constants.retain(means_the_same);
@@ -81,6 +84,7 @@ pub(crate) fn listening(context: Option<&Ident>, body: &Body) -> Listening {
     found.published.retain(means_the_same);
     found.for_others |= found.constants.len() < before;
     found.handles_others |= found.for_others || found.handled.len() < handled;
+    found.publishes_others |= found.for_others || found.published.len() < published;
     for paths in [
         &mut found.handled,
         &mut found.constants,
@@ -141,6 +145,7 @@ impl Search<'_> {
             }
         } else if PUBLISHING.contains(&method.as_str()) {
             let constant = call.args.first().and_then(constant);
+            self.found.publishes_others |= constant.is_none();
             self.found.published.extend(constant.cloned());
             call.args
                 .iter()
@@ -448,7 +453,8 @@ mod tests {
                 let texts = paths.map(|path| path.to_token_stream().to_string().replace(' ', ""));
                 texts.collect::<Vec<_>>().join(" ")
             });
-            both.join("|")
+            let others = if found.publishes_others { ".." } else { "" };
+            both.join("|") + others
         };
         for (body, expected) in [
             (
@@ -457,10 +463,12 @@ mod tests {
             ),
             ("cx.emit(A, cx.receive(B).await?)", "A|B"),
             ("for n in 0..3 { (&cx).set(A, n) }", "A|"),
-            ("cx.emit(name, 1); other.emit(A, 1)", "|"),
+            ("other.emit(A, 1); pay(cx, 1).await", "|"),
+            ("cx.emit(name, 1); other.emit(A, 1)", "|.."),
+            ("cx.set(views(1), 1); cx.set(A, 1)", "A|.."),
             (
                 "const A: Stream<u8> = Stream::new(\"a\"); cx.emit(A, 1)",
-                "|",
+                "|..",
             ),
         ] {
             assert_eq!(published(body), expected, "{body}");

@@ -97,8 +97,8 @@ pub fn call(
         }
     };
     let result = match command {
-        Command::Send(command) => command.run(),
-        Command::Signal(command) => command.run(),
+        Command::Send(command) => command.run(errors),
+        Command::Signal(command) => command.run(errors),
         Command::Pause(command) => command.run(),
         Command::Resume(command) => command.run(),
         Command::Fork(command) => command.run(),
@@ -109,8 +109,8 @@ pub fn call(
         Command::Messages(command) => command.run(),
         Command::Waiting(command) => command.run(),
         Command::Fulfil(command) => command.run(),
-        Command::View(command) => command.run(out),
-        Command::Stream(command) => command.run(out),
+        Command::View(command) => command.run(out, errors),
+        Command::Stream(command) => command.run(out, errors),
         Command::Store(command) => command.run(),
         Command::Clippy(command) => command.run(),
         Command::Lock(command) => command.run(),

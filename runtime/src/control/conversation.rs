@@ -114,7 +114,7 @@ fn follow(
         })?;
         let mut tell = |answer| line::write(out, &answer).is_ok();
         let tell = &mut tell;
-        let ended = serve.follow(wish, Listener { tell, gone });
+        let ended = serve.follow_known(wish, Listener { tell, gone });
         over.store(true, Ordering::Release);
         let last = match ended {
             Ok(ended) => Some(Answer::Ended(ended)),

@@ -65,6 +65,7 @@ mod runs;
 mod serve;
 #[cfg(unix)]
 mod types;
+mod unpublished;
 
 pub use error::{AskError, ControlError};
 pub use follow::{Ended, Follow};
@@ -74,7 +75,7 @@ pub use place::{SOCKET, socket_path};
 pub use publications::{ItemPage, ReadStream, Views};
 pub use refused::Refused;
 pub use request::{
-    Answer, Ask, Attempts, HistoryPart, ListMessages, ListRuns, Receives, Request, RunDetails,
-    StubType, Tell,
+    Answer, Ask, Attempts, HistoryPart, ListMessages, ListRuns, Publishes, Receives, Request,
+    RunDetails, StubType, Tell,
 };
 pub use runs::{Runs, Whereabouts};

@@ -71,6 +71,10 @@ codes! {
     UNSTORABLE = "unstorable";
     /// The workflow waits for no message or signal of that name.
     NO_SUCH_MESSAGE = "no_such_message";
+    /// The run's workflow has no stream of that name.
+    NO_SUCH_STREAM = "no_such_stream";
+    /// The run's workflow has no view of that name.
+    NO_SUCH_VIEW = "no_such_view";
     /// The run has not come to that operation.
     NO_SUCH_OPERATION = "no_such_operation";
     /// The operation is no call of a stub.

@@ -2,7 +2,7 @@
 
 use perennial::history::{Channel, Unit};
 use perennial::value::Value;
-use perennial::{Namespace, RunId, RunKey, Timestamp};
+use perennial::{Namespace, Publication, RunId, RunKey, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::offers::{Fulfil, ListWaiting};
@@ -234,6 +234,9 @@ pub struct RunDetails {
     /// The streams in which it has given out items.
     #[serde(default)]
     pub streams: Vec<StreamRange>,
+    /// The streams and views that its workflow publishes anywhere, as far as that program tells.
+    #[serde(default)]
+    pub publishes: Vec<Publishes>,
 }
 
 /// What became of the attempts of an activity that brought no result.
@@ -257,6 +260,16 @@ pub struct Receives {
     /// The type of what it says.
     #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
     pub data: Option<TypeManifest>,
+}
+
+/// A stream or a view that a workflow publishes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Publishes {
+    /// Which of the two it is.
+    pub kind: Publication,
+    /// The name.
+    pub name: String,
 }
 
 /// A stub that a workflow calls.

@@ -167,7 +167,7 @@ impl Runs {
         let stopped = |serve: &dyn Serve, follow, each: &mut dyn FnMut(Answer) -> bool| {
             // Nobody goes.
             let (_here, gone) = oneshot::channel();
-            match serve.follow(follow, Listener { tell: each, gone }) {
+            match serve.follow_known(follow, Listener { tell: each, gone }) {
                 Ok(ended) => Ok(ended),
                 Err(GivenUp::NotTaken) => Ok(Ended::default()),
                 Err(GivenUp::Refused(refused)) => Err(AskError::from(refused)),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::SystemTime;
 
-use perennial::{MAX_CHANNEL_NAME, RunKey, Timestamp, is_channel_name};
+use perennial::{MAX_CHANNEL_NAME, Publication, RunKey, Timestamp, is_channel_name};
 
 use super::follow::{self, Ended, Follow, GivenUp, Listener};
 use super::offers::{self, Fulfil};
@@ -13,12 +13,13 @@ use super::pause;
 use super::publications;
 use super::refused::Refused;
 use super::request::{
-    Answer, Ask, Attempts, HistoryPart, ListMessages, ListRuns, Receives, Request, RunDetails,
-    StubType, Tell,
+    Answer, Ask, Attempts, HistoryPart, ListMessages, ListRuns, Publishes, Receives, Request,
+    RunDetails, StubType, Tell,
 };
 use super::room::{size, within_room};
 #[cfg(unix)]
 use super::types;
+use super::unpublished::check_published;
 use crate::client::{
     self, Answered, Forked, MessageFilter, MessagePage, Paused, Receipt, Resumed, RunInfo, RunPage,
     SendError,
@@ -28,7 +29,9 @@ use crate::engine::Shared;
 use crate::engine::{self, PauseReply, PauseWish};
 use crate::error::{ReadError, Unavailable};
 use crate::fork::Wish;
-use crate::manifest::{Manifest, OfferManifest, ReceiveManifest, WorkflowManifest};
+use crate::manifest::{
+    Manifest, OfferManifest, PublishManifest, ReceiveManifest, WorkflowManifest,
+};
 use crate::registry::closest;
 use crate::store::{
     Ack, AttemptRecord, Deliver, KeyKind, ListQuery, Queued, Refusal, SendKey, Store, StoreError,
@@ -77,6 +80,19 @@ pub(super) trait Serve: fmt::Debug + Send + Sync {
         ))
     }
 
+    /// Hands on what a run gives out or shows, if it is not known that it never will under that name.
+    fn follow_known(&self, follow: Follow, listener: Listener<'_>) -> Result<Ended, GivenUp> {
+        match &follow {
+            Follow::Stream { run, stream, .. } => {
+                check_published(self.store(), run, Publication::Stream, stream)?;
+            }
+            Follow::View { run, name } => {
+                check_published(self.store(), run, Publication::View, name)?;
+            }
+        }
+        self.follow(follow, listener)
+    }
+
     /// Does what is asked.
     fn serve(&self, request: Request) -> Result<Answer, Refused> {
         let store = self.store();
@@ -113,9 +129,20 @@ pub(super) trait Serve: fmt::Debug + Send + Sync {
                 Answer::Fulfilled(self.fulfil(fulfil)?)
             }
             Request::Waiting(list) => Answer::Offers(offers::waiting(store, &list)?),
-            Request::Stream(read) => Answer::Items(publications::items(store, &read)?),
+            Request::Stream(read) => {
+                let page = publications::items(store, &read)?;
+                if page.items.is_empty() {
+                    check_published(store, &read.run, Publication::Stream, &read.stream)?;
+                }
+                Answer::Items(page)
+            }
             Request::View { run, name } => {
-                Answer::Views(publications::views(store, &run, name.as_deref())?.0)
+                let name = name.as_deref();
+                let (views, _) = publications::views(store, &run, name)?;
+                if let (Some(name), true) = (name, views.views.is_empty()) {
+                    check_published(store, &run, Publication::View, name)?;
+                }
+                Answer::Views(views)
             }
         })
     }
@@ -411,17 +438,22 @@ fn details(store: &dyn Store, run: RunKey, at: Timestamp) -> Result<RunDetails, 
     let rows = loaded.queue.len();
     let queue = within_room(loaded.queue, |row: &Queued| size(row));
     let attempts = attempts(store.attempts(&run, loaded.head.generation)?);
-    let (receives, receives_others, stubs) = match declared(store, &loaded.head.workflow)? {
-        Some(workflow) => (workflow.receives, workflow.receives_others, workflow.offers),
-        None => (Vec::new(), true, Vec::new()),
+    let declared = declared(store, &loaded.head.workflow)?;
+    // Of a workflow that nobody tells of nothing is known.
+    let receives_others = declared.as_ref().is_none_or(|known| known.receives_others);
+    let (receives, stubs, publishes) = match declared {
+        Some(known) => (known.receives, known.offers, known.publishes),
+        None => Default::default(),
     };
     let receives = receives.into_iter().map(Receives::from).collect();
     let stubs = stubs.into_iter().map(StubType::from).collect();
+    let publishes = publishes.into_iter().map(Publishes::from).collect();
     Ok(RunDetails {
         offers: offers::of_run(store, &run, &loaded.head)?,
         stubs: within_room(stubs, size),
         views: within_room(loaded.views, size),
         streams: loaded.head.streams.clone(),
+        publishes: within_room(publishes, size),
         tasks: within_room(loaded.tasks, size),
         more_queue: (rows - queue.len()) as u64,
         queue,
@@ -447,7 +479,10 @@ fn attempts(records: Vec<AttemptRecord>) -> Vec<Attempts> {
 }
 
 /// A workflow, as the newest program tells that has it.
-fn declared(store: &dyn Store, workflow: &str) -> Result<Option<WorkflowManifest>, StoreError> {
+pub(super) fn declared(
+    store: &dyn Store,
+    workflow: &str,
+) -> Result<Option<WorkflowManifest>, StoreError> {
     let programs = store.programs()?.into_iter();
     let mut manifests = programs.filter_map(|program| Manifest::from_value(&program.manifest));
     Ok(manifests.find_map(|manifest| manifest.workflow(workflow).cloned()))
@@ -459,6 +494,15 @@ impl From<ReceiveManifest> for Receives {
             channel: one.channel,
             name: one.name,
             data: one.data,
+        }
+    }
+}
+
+impl From<PublishManifest> for Publishes {
+    fn from(one: PublishManifest) -> Self {
+        Self {
+            kind: one.kind,
+            name: one.name,
         }
     }
 }

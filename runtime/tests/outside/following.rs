@@ -15,10 +15,17 @@ use crate::*;
 const GO: Message<u64> = Message::new("go");
 const OUTPUT: Stream<u64> = Stream::new("output");
 const STATUS: View<u64> = View::new("status");
+/// Those that it has, and none of these runs comes to.
+const NOTES: Stream<u64> = Stream::new("notes");
+const OTHER: View<u64> = View::new("other");
 
 /// Gives out and shows what it is sent, so many times.
 #[workflow]
 async fn echo(cx: &Cx, count: u64) -> Result<u64, Error> {
+    if count == 0 {
+        cx.emit(NOTES, 0);
+        cx.set(OTHER, 0);
+    }
     for _ in 0..count {
         let number = cx.receive(GO).await?;
         cx.emit(OUTPUT, number);
@@ -231,6 +238,65 @@ async fn a_program_that_is_stopped_tells_those_who_follow() {
         "{error}"
     );
     assert!(come.into_iter().next().is_none());
+}
+
+#[tokio::test]
+async fn what_a_run_is_known_never_to_publish_is_refused_in_a_program_a_stopped_store_and_an_export()
+ {
+    let folder = tempfile::tempdir().unwrap();
+    let (runtime, _) = started(folder.path(), 1).await;
+    let export = folder.path().join("runs.jsonl");
+    runtime.export(&export).await.unwrap();
+    let run = || "a".parse().unwrap();
+    let wishes = |name: &str| {
+        let (stream, name) = (name.to_owned(), name.to_owned());
+        [
+            Follow::Stream {
+                run: run(),
+                stream,
+                after: 0,
+            },
+            Follow::View { run: run(), name },
+        ]
+    };
+    let refused = async |place: &Path| {
+        let mut codes = Vec::new();
+        for wish in wishes("outptu") {
+            let (_, following) = follow(place, wish);
+            match elsewhere(|| following.join().unwrap()).await {
+                Err(AskError::Refused(refused)) => codes.push(refused.code),
+                other => panic!("{other:?}"),
+            }
+        }
+        let read = ReadStream {
+            run: run(),
+            stream: "outptu".into(),
+            after: 0,
+            limit: 0,
+        };
+        let view = Request::View {
+            run: run(),
+            name: Some("outptu".into()),
+        };
+        for request in [Request::Stream(read), view] {
+            match ask(place, request).await {
+                Err(AskError::Refused(refused)) => codes.push(refused.code),
+                other => panic!("{:?}", other.map(|answer| answer.1)),
+            }
+        }
+        codes
+    };
+    let expected = [
+        Refused::NO_SUCH_STREAM,
+        Refused::NO_SUCH_VIEW,
+        Refused::NO_SUCH_STREAM,
+        Refused::NO_SUCH_VIEW,
+    ];
+    assert_eq!(refused(folder.path()).await, expected);
+    drop(runtime);
+    for place in [folder.path(), &*export] {
+        assert_eq!(refused(place).await, expected);
+    }
 }
 
 #[tokio::test]

@@ -243,6 +243,7 @@ fn graph(
         functions,
         for_others,
         published,
+        publishes_others,
         handled,
         handles_others,
     } = &called.listening;
@@ -262,6 +263,9 @@ fn graph(
             })
         });
         fields.extend(quote!(published: &[#(#published),*],));
+    }
+    if *publishes_others || reached.publishes {
+        fields.extend(quote!(publishes_others: true,));
     }
     if !handled.is_empty() {
         allowed = quote!(#[allow(deprecated)]);

@@ -9,6 +9,7 @@ mod history;
 mod inert;
 mod list;
 mod messages;
+mod mistaken;
 mod open;
 mod operation;
 mod pause;
@@ -26,8 +27,10 @@ mod view;
 mod waiting;
 
 use std::fmt;
+use std::io::Write;
 use std::path::Path;
 
+use perennial::RunKey;
 use perennial_runtime::control::{Answer, Request, Runs};
 use serde::Serialize;
 
@@ -42,6 +45,7 @@ pub(crate) use list::List;
 pub(crate) use messages::Messages;
 pub(crate) use pause::{Pause, Resume};
 use reference::Of;
+use refused::About;
 pub(crate) use refused::{NotDone, Unusable};
 pub(crate) use send::{Send, Signal};
 pub(crate) use show::Show;
@@ -55,23 +59,23 @@ fn ask(store: &Path, request: Request) -> Result<Answer, AnyError> {
     let mut runs = open(store)?;
     let answer = runs
         .ask(request)
-        .map_err(|error| NotDone::reading(store, error))?;
+        .map_err(|error| NotDone::reading(About::store(store), error))?;
     runs.close()?;
     Ok(answer)
 }
 
-/// Asks once, for something to be changed.
-fn change(store: &Path, request: Request) -> Result<Answer, AnyError> {
+/// Asks once, for something about a run to be changed.
+fn change(store: &Path, run: &RunKey, request: Request) -> Result<Answer, AnyError> {
     let mut runs = open(store)?;
     let answer = runs
         .ask(request)
-        .map_err(|error| NotDone::steering(store, error))?;
+        .map_err(|error| NotDone::steering(About::run(store, run), error))?;
     runs.close()?;
     Ok(answer)
 }
 
 fn open(store: &Path) -> Result<Runs, NotDone> {
-    Runs::at(store).map_err(|error| NotDone::reading(store, error))
+    Runs::at(store).map_err(|error| NotDone::reading(About::store(store), error))
 }
 
 /// What to say of an answer that is none to what was asked.
@@ -83,6 +87,12 @@ fn json(what: &impl Serialize) -> Result<(String, Outcome), AnyError> {
     let mut text = serde_json::to_string_pretty(what)?;
     text.push('\n');
     Ok((inert_json(&text), Outcome::Done))
+}
+
+/// Says something beside what was asked for, where it is in nobody's way who reads that.
+fn remark(errors: &mut dyn Write, text: &str) {
+    // Nobody may be reading.
+    let _ = errors.write_all(inert(&format!("{text}\n")).as_bytes());
 }
 
 /// A text for people, out of what others have written.

@@ -15,7 +15,7 @@ use super::reference::{OfAny, ask_about, reference};
 use super::sample::sample;
 use super::text::{count, long, table, time, value};
 use super::timeline::{Timeline, timeline};
-use super::{history, json, open, other, said, shell};
+use super::{About, history, json, open, other, said, shell};
 use crate::{AnyError, Outcome};
 
 /// Shows a run as a timeline: what it did, what it was told, what it waits for and how to answer it
@@ -60,7 +60,7 @@ impl Show {
             return Ok(said(text(store, &details, &timeline)));
         };
         let operation = Operation::find(&units, &details, &timeline, number)
-            .map_err(|not| not_there(&details, number, &not))?;
+            .map_err(|not| not_there(store, &details, number, &not))?;
         if self.json {
             return json(&operation);
         }
@@ -76,7 +76,7 @@ impl Show {
 }
 
 /// That the history has no such operation.
-fn not_there(details: &RunDetails, number: u64, not: &NotThere) -> String {
+fn not_there(store: &Path, details: &RunDetails, number: u64, not: &NotThere) -> String {
     let (run, reference) = (&details.info.run, reference(&details.info.run, number));
     if let Some(at) = details.info.purged {
         return format!("run {run} was purged at {at}, and {reference} with it");
@@ -85,15 +85,21 @@ fn not_there(details: &RunDetails, number: u64, not: &NotThere) -> String {
         None => format!("run {run} has no operations, so there is no {reference}"),
         Some((first, last)) => format!(
             "there is no {reference} in the history of run {run}, generation {}\n\n\
-             help: that has operations from {} to {}; `perennial show` of the run tells what they are",
+             help: that has operations from {} to {}; {} tells what they are",
             details.info.generation,
             self::reference(run, first),
-            self::reference(run, last)
+            self::reference(run, last),
+            About::run(store, run).command("show")
         ),
     }
 }
 
-fn details(runs: &mut Runs, store: &Path, run: &mut RunKey) -> Result<RunDetails, AnyError> {
+/// How a run stands.
+pub(super) fn details(
+    runs: &mut Runs,
+    store: &Path,
+    run: &mut RunKey,
+) -> Result<RunDetails, AnyError> {
     match ask_about(runs, store, run, |run| Request::Show { run })? {
         Answer::Run(details) => Ok(*details),
         answer => Err(other(&answer)),
@@ -188,7 +194,10 @@ fn publications(details: &RunDetails) -> String {
     };
     for view in &details.views {
         let (name, at) = (line(&view.name), time(view.at));
-        text += &format!("shows \"{name}\", {at}{stale}: {}\n", value(&view.value));
+        text += &format!(
+            "shows \"{name}\", as of {at}{stale}: {}\n",
+            value(&view.value)
+        );
     }
     for stream in &details.streams {
         let name = line(&stream.name);

@@ -2,17 +2,18 @@
 
 use std::io::Write;
 
-use perennial::RunKey;
 use perennial::value::Value;
+use perennial::{Publication, RunKey};
 use perennial_runtime::Item;
 use perennial_runtime::control::{Answer, Follow, ItemPage, ReadStream, Request, Runs};
 use perennial_runtime::store::StreamRange;
 
-use super::follow::{self, Following};
+use super::follow::{self, Following, awaited, is_declared};
 use super::inert::line;
 use super::reference::{Of, ask_about};
+use super::show::details;
 use super::text::{table, time};
-use super::{json, open, other, said};
+use super::{json, open, other, remark, said};
 use crate::{AnyError, Outcome};
 
 /// Prints what a run has given out in a stream, an item a line: its number, when, and what it is
@@ -23,7 +24,7 @@ use crate::{AnyError, Outcome};
 pub(crate) struct Stream {
     #[command(flatten)]
     of: Of,
-    /// The name of the stream; without it all of them are listed
+    /// The name of the stream, which `--follow` needs; without it all of them are listed
     name: Option<String>,
     /// Only items with greater numbers
     #[arg(
@@ -36,8 +37,8 @@ pub(crate) struct Stream {
     /// How many items to print: 1 to 10,000; 100 if nothing is said
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
     limit: Option<u64>,
-    /// Print all items, and each new one, until the run has ended
-    #[arg(long, requires = "name", conflicts_with = "limit")]
+    /// Print all items of the stream NAME, and each new one, until the run has ended
+    #[arg(long, conflicts_with = "limit")]
     follow: bool,
     /// Print JSON; with `--follow` an object a line
     #[arg(long)]
@@ -45,12 +46,27 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
-    pub(crate) fn run(&self, out: &mut dyn Write) -> Result<(String, Outcome), AnyError> {
+    pub(crate) fn run(
+        &self,
+        out: &mut dyn Write,
+        errors: &mut dyn Write,
+    ) -> Result<(String, Outcome), AnyError> {
         let (mut run, store) = (self.of.run()?, &*self.of.store);
         let mut runs = open(store)?;
         let Some(name) = &self.name else {
-            let streams = streams(&mut runs, store, &mut run)?;
+            let details = details(&mut runs, store, &mut run)?;
             runs.close()?;
+            let streams = details.streams;
+            if self.follow {
+                let names = streams.iter().map(|stream| &stream.name);
+                let known = follow::declared(&details.publishes, Publication::Stream);
+                return Err(follow::unnamed(
+                    "--follow",
+                    "stream",
+                    &run,
+                    names.chain(known),
+                ));
+            }
             return match self.json {
                 true => json(&streams),
                 false => Ok(said(list(&run, &streams))),
@@ -69,23 +85,27 @@ impl Stream {
                 limit: usize::try_from(limit).unwrap_or(usize::MAX),
             })
         })?;
-        if self.follow {
-            return self.follow(runs, run, name, out);
-        }
         let Answer::Items(page) = answer else {
             return Err(other(&answer));
         };
+        if self.follow {
+            if page.items.is_empty() {
+                let details = details(&mut runs, store, &mut run)?;
+                let is_there = details.streams.iter().any(|stream| stream.name == *name);
+                if !is_there && !is_declared(&details, Publication::Stream, name) {
+                    let text = nothing(&run, name, self.after, &details.streams);
+                    remark(errors, &awaited(text.trim_end(), runs.whereabouts()));
+                }
+            }
+            return self.follow(runs, run, name, out);
+        }
         if self.json {
             runs.close()?;
             return json(&page);
         }
         let text = if page.items.is_empty() {
-            nothing(
-                &run,
-                name,
-                self.after,
-                &streams(&mut runs, store, &mut run.clone())?,
-            )
+            let streams = details(&mut runs, store, &mut run)?.streams;
+            nothing(&run, name, self.after, &streams)
         } else {
             text(&page)
         };
@@ -122,17 +142,6 @@ impl Stream {
         });
         let help = format!("go on with what comes next: `--after {last}`");
         follow::outcome(&self.of.store, &run, following, ended, whereabouts, &help)
-    }
-}
-
-fn streams(
-    runs: &mut Runs,
-    store: &std::path::Path,
-    run: &mut RunKey,
-) -> Result<Vec<StreamRange>, AnyError> {
-    match ask_about(runs, store, run, |run| Request::Show { run })? {
-        Answer::Run(details) => Ok(details.streams),
-        answer => Err(other(&answer)),
     }
 }
 

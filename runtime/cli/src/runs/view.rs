@@ -2,15 +2,16 @@
 
 use std::io::Write;
 
-use perennial::RunKey;
+use perennial::{Publication, RunKey};
 use perennial_runtime::control::{Answer, Follow, Request, Runs, Views};
 use perennial_runtime::store::ViewRecord;
 
-use super::follow::{self, Following};
+use super::follow::{self, Following, awaited, is_declared};
 use super::inert::line;
 use super::reference::{Of, ask_about};
+use super::show::details;
 use super::text::{table, time, value};
-use super::{json, open, other, said};
+use super::{json, open, other, remark, said};
 use crate::{AnyError, Outcome};
 
 /// Prints what a run shows of itself
@@ -20,10 +21,10 @@ use crate::{AnyError, Outcome};
 pub(crate) struct View {
     #[command(flatten)]
     of: Of,
-    /// The name of the view; without it all of them are listed
+    /// The name of the view, which `--watch` needs; without it all of them are listed
     name: Option<String>,
-    /// Print it again whenever it has changed, until the run has ended
-    #[arg(long, requires = "name")]
+    /// Print the view NAME again whenever it has changed, until the run has ended
+    #[arg(long)]
     watch: bool,
     /// Print JSON; with `--watch` an object a line
     #[arg(long)]
@@ -31,13 +32,31 @@ pub(crate) struct View {
 }
 
 impl View {
-    pub(crate) fn run(&self, out: &mut dyn Write) -> Result<(String, Outcome), AnyError> {
+    pub(crate) fn run(
+        &self,
+        out: &mut dyn Write,
+        errors: &mut dyn Write,
+    ) -> Result<(String, Outcome), AnyError> {
         let (mut run, store) = (self.of.run()?, &*self.of.store);
         let mut runs = open(store)?;
         let views = views(&mut runs, store, &mut run, self.name.as_deref())?;
+        if self.watch && self.name.is_none() {
+            let details = details(&mut runs, store, &mut run)?;
+            runs.close()?;
+            let names = views.views.iter().map(|view| &view.name);
+            let known = follow::declared(&details.publishes, Publication::View);
+            return Err(follow::unnamed("--watch", "view", &run, names.chain(known)));
+        }
         if self.watch
             && let Some(name) = &self.name
         {
+            if views.views.is_empty() {
+                let details = details(&mut runs, store, &mut run)?;
+                if !is_declared(&details, Publication::View, name) {
+                    let text = not_shown(&run, name, &details.views).replace("\n\nhelp: ", "; ");
+                    remark(errors, &awaited(&text, runs.whereabouts()));
+                }
+            }
             return self.watch(runs, run, name, out);
         }
         if self.json {
@@ -51,7 +70,7 @@ impl View {
         let Some(shown) = views.views.first() else {
             let others = self::views(&mut runs, store, &mut run, None)?;
             runs.close()?;
-            return Err(not_shown(&run, name, &others).into());
+            return Err(not_shown(&run, name, &others.views).into());
         };
         runs.close()?;
         Ok(said(shows(shown, views.stale)))
@@ -126,7 +145,7 @@ fn list(run: &RunKey, views: &Views) -> String {
     if views.views.is_empty() {
         return format!("run {run} shows nothing\n");
     }
-    let head = ["VIEW", "SINCE", "SHOWS"];
+    let head = ["VIEW", "AS OF", "SHOWS"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     rows.extend(
         views
@@ -141,12 +160,12 @@ fn list(run: &RunKey, views: &Views) -> String {
     text
 }
 
-fn not_shown(run: &RunKey, name: &str, others: &Views) -> String {
+fn not_shown(run: &RunKey, name: &str, others: &[ViewRecord]) -> String {
     let name = line(name);
-    if others.views.is_empty() {
+    if others.is_empty() {
         return format!("run {run} does not show \"{name}\", nor anything else");
     }
-    let names: Vec<_> = others.views.iter().map(|view| line(&view.name)).collect();
+    let names: Vec<_> = others.iter().map(|view| line(&view.name)).collect();
     format!(
         "run {run} does not show \"{name}\"\n\nhelp: it shows {}",
         names.join(", ")

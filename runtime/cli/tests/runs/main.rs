@@ -4,6 +4,8 @@
 mod arguments;
 mod export;
 mod fork;
+#[cfg(unix)]
+mod names;
 mod pause;
 #[cfg(unix)]
 #[path = "../../../tests/support/process.rs"]
@@ -17,6 +19,7 @@ mod references;
 mod scene;
 mod stopped;
 mod stubs;
+mod times;
 #[cfg(unix)]
 mod update;
 mod world;

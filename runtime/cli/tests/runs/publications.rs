@@ -47,7 +47,6 @@ fn what_a_run_has_given_out_is_printed() {
             "--after",
             "1",
         ],
-        &["stream", "runs.jsonl", "shop/cart-1", "outputs"],
         &["stream", "runs.jsonl", "order-42"],
     ]
     .map(looked);
@@ -61,7 +60,22 @@ fn what_is_not_shown_is_told_and_so_is_a_run_that_is_not_there() {
         &["view", "runs.jsonl", "shop/cart-1", "statsu"][..],
         &["view", "runs.jsonl", "order-42", "status"],
         &["view", "runs.jsonl", "order-1", "status"],
+        &["view", "runs.jsonl", "order-44", "status"],
+        &["stream", "runs.jsonl", "shop/cart-1", "outputs"],
+        &["stream", "runs.jsonl", "order-44", "output"],
         &["stream", "runs.jsonl", "order-1", "output", "--follow"],
+    ]
+    .map(|arguments| world.perennial(arguments).all());
+    insta::assert_snapshot!(told.join("\n"));
+}
+
+#[test]
+fn who_follows_nothing_that_has_a_name_is_told_what_there_is_to_follow() {
+    let world = World::with_export();
+    let told = [
+        &["view", "runs.jsonl", "shop/cart-1", "--watch"][..],
+        &["stream", "runs.jsonl", "shop/cart-1", "--follow", "--json"],
+        &["stream", "runs.jsonl", "order-42", "--follow"],
     ]
     .map(|arguments| world.perennial(arguments).all());
     insta::assert_snapshot!(told.join("\n"));
