@@ -22,8 +22,19 @@ pub(crate) struct History {
     /// Without times and lines of source: the same for each run that does the same
     #[arg(long)]
     plain: bool,
-    /// Print JSON, which a folder of stored histories takes
-    #[arg(long)]
+    /// How many events to print; all if nothing is said
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    limit: Option<u64>,
+    /// Only events with greater numbers
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        default_value_t = 0,
+        hide_default_value = true
+    )]
+    after: u64,
+    /// Print JSON, which a folder of stored histories takes: the whole history
+    #[arg(long, conflicts_with_all = ["limit", "after"])]
     json: bool,
 }
 
@@ -40,7 +51,7 @@ impl History {
         options.times = !self.plain;
         options.lines = !self.plain;
         options.references = !self.plain;
-        let text = render(&history.units, options);
+        let text = self.part(&render(&history.units, options), history.length());
         if self.plain {
             return Ok(said(text));
         }
@@ -48,6 +59,35 @@ impl History {
         Ok(said(format!(
             "{run} · generation {generation} · {events}\n{text}"
         )))
+    }
+}
+
+impl History {
+    /// Of the text of a history with so many events those that are asked for. The names of all that ends in it are
+    /// told by what comes before.
+    fn part(&self, text: &str, events: u64) -> String {
+        let last = self
+            .limit
+            .map_or(events, |limit| self.after.saturating_add(limit));
+        if self.after == 0 && last >= events {
+            return text.to_owned();
+        }
+        // An event begins with its number; a long value stands below it, further to the right.
+        let width = events.to_string().len().max(2);
+        let (mut part, mut event) = (String::new(), 0);
+        for line in text.lines() {
+            if line.starts_with(&format!("{:>width$} ", event + 1)) {
+                event += 1;
+            }
+            if self.after < event && event <= last {
+                part += line;
+                part.push('\n');
+            }
+        }
+        if last < events {
+            part += &format!("\nthere are more: `--after {last}`\n");
+        }
+        part
     }
 }
 

@@ -19,7 +19,7 @@ fn arguments_that_cannot_be_used_are_told() {
         &["fulfil", "store", "order-42", "review", "true"],
         &["fulfil", "store", "order-42~7", "review", "yes"],
         &["waiting", "store", "--after", "order-42"],
-        &["view", "store", "order-42", "--watch"],
+        &["history", "store", "order-42", "--json", "--limit", "1"],
         &[
             "stream", "store", "order-42", "output", "--follow", "--limit", "1",
         ],

@@ -68,7 +68,9 @@ fn runs_are_listed_by_what_they_are() {
     // With its namespace, so that it can be given back.
     assert_eq!(ids(&["--namespace", "shop"]), "shop/cart-1");
     let none = looked(&["list", "runs.jsonl", "--namespace", "none"]);
-    assert_eq!(none, "there is no such run in the namespace none\n");
+    assert_eq!(none, "there is no run in the namespace none\n");
+    let none = looked(&["list", "runs.jsonl", "--prefix", "none"]);
+    assert_eq!(none, "there is no such run in the namespace default\n");
 }
 
 #[test]
@@ -95,12 +97,42 @@ fn messages_are_listed_with_what_has_become_of_them() {
         "{named}"
     );
     let none = looked(&["messages", "runs.jsonl", "order-42", "--after", "3"]);
-    assert_eq!(none, "run order-42 has no such messages\n");
+    assert_eq!(none, "run order-42 was sent no message after number 3\n");
+    let none = looked(&["messages", "runs.jsonl", "order-42", "--name", "hurry"]);
+    assert_eq!(none, "run order-42 was sent no message \"hurry\"\n");
+    let none = looked(&["messages", "runs.jsonl", "order-44"]);
+    assert_eq!(none, "run order-44 was sent no message\n");
 }
 
 #[test]
 fn a_history_is_printed_with_its_times_or_without() {
     insta::assert_snapshot!(looked(&["history", "runs.jsonl", "order-42"]));
+    let part = [
+        "history",
+        "runs.jsonl",
+        "order-42",
+        "--after",
+        "2",
+        "--limit",
+        "3",
+    ];
+    insta::assert_snapshot!(looked(&part), @r#"
+    order-42 · generation 1 · 18 events
+     3 message      #1 approval {"approved":true}   2025-11-24T16:00:01.000Z
+     4 completed    ~1 charge_card {"receipt":"R-1"}   2025-11-24T16:00:02.000Z
+     5   marker     fraud-check 1
+
+    there are more: `--after 5`
+    "#);
+    let rest = looked(&[
+        "history",
+        "runs.jsonl",
+        "order-42",
+        "--after",
+        "17",
+        "--plain",
+    ]);
+    insta::assert_snapshot!(rest, @"18   sleep      ~8");
     let plain = looked(&["history", "runs.jsonl", "order-42", "--plain"]);
     assert!(!plain.contains("2025-"), "{plain}");
 }
