@@ -27,12 +27,13 @@ pub(crate) struct Fork {
 
 impl Fork {
     pub(crate) fn run(&self) -> Result<(String, Outcome), AnyError> {
+        let run = self.of.run()?;
         let request = Request::Fork {
-            run: self.of.run()?,
+            run: run.clone(),
             event: self.event,
             to: self.to.clone(),
         };
-        let answer = change(&self.of.store, request)?;
+        let answer = change(&self.of.store, &run, request)?;
         let Answer::Forked(forked) = answer else {
             return Err(other(&answer));
         };

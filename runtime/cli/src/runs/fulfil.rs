@@ -5,7 +5,7 @@ use perennial_runtime::control::{self, Answer, AskError, Request, Whereabouts};
 
 use super::reference::{OfCall, reference};
 use super::text::short;
-use super::{NotDone, json, open, other, said, send};
+use super::{About, NotDone, json, open, other, said, send};
 use crate::{AnyError, Outcome};
 
 /// Answers what a run waits for from people: gives a call of a stub its value
@@ -40,9 +40,10 @@ impl Fulfil {
             value: send::value(&self.value, "nothing was completed")?,
         };
         let mut runs = open(store)?;
-        let answer = runs
-            .ask(Request::Fulfil(fulfil))
-            .map_err(|error| NotDone::fulfilling(store, named(error, &run, operation)))?;
+        let answer = runs.ask(Request::Fulfil(fulfil)).map_err(|error| {
+            let about = About::run(store, &run);
+            NotDone::fulfilling(about, named(error, &run, operation))
+        })?;
         let whereabouts = runs.whereabouts();
         runs.close()?;
         let Answer::Fulfilled(receipt) = answer else {

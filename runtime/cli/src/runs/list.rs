@@ -92,7 +92,15 @@ impl List {
 
     fn text(&self, page: &RunPage) -> String {
         if page.runs.is_empty() {
-            return format!("there is no such run in the namespace {}\n", self.namespace);
+            let all = self.workflow.is_none()
+                && self.state.is_none()
+                && self.prefix.is_empty()
+                && self.after.is_none();
+            let such = if all { "" } else { "such " };
+            return format!(
+                "there is no {such}run in the namespace {}\n",
+                self.namespace
+            );
         }
         let head = [
             "RUN",

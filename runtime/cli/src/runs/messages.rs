@@ -1,5 +1,6 @@
 //! `perennial messages`.
 
+use perennial::RunKey;
 use perennial_runtime::control::{Answer, ListMessages, Request};
 use perennial_runtime::{MessageInfo, MessagePage, MessageState};
 
@@ -53,9 +54,21 @@ impl Messages {
             return json(&page);
         }
         if page.messages.is_empty() {
-            return Ok(said(format!("run {run} has no such messages\n")));
+            return Ok(said(self.none(&run)));
         }
         Ok(said(self.text(&page)))
+    }
+
+    /// That there are none of those that were asked for.
+    fn none(&self, run: &RunKey) -> String {
+        let named = |name: &String| format!(" \"{}\"", super::text::short(name, 128));
+        let name = self.name.as_ref().map(named).unwrap_or_default();
+        let beyond = match (self.after, self.before) {
+            (Some(number), _) => format!(" after number {number}"),
+            (None, Some(number)) => format!(" before number {number}"),
+            (None, None) => String::new(),
+        };
+        format!("run {run} was sent no message{name}{beyond}\n")
     }
 
     fn text(&self, page: &MessagePage) -> String {

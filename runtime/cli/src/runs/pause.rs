@@ -37,7 +37,7 @@ pub(crate) struct Resume {
 impl Pause {
     pub(crate) fn run(&self) -> Result<(String, Outcome), AnyError> {
         let run = self.of.run()?;
-        let answer = change(&self.of.store, Request::Pause { run })?;
+        let answer = change(&self.of.store, &run.clone(), Request::Pause { run })?;
         let Answer::Paused(paused) = answer else {
             return Err(other(&answer));
         };
@@ -55,7 +55,7 @@ impl Pause {
 impl Resume {
     pub(crate) fn run(&self) -> Result<(String, Outcome), AnyError> {
         let run = self.of.run()?;
-        let answer = change(&self.of.store, Request::Resume { run })?;
+        let answer = change(&self.of.store, &run.clone(), Request::Resume { run })?;
         let Answer::Resumed(resumed) = answer else {
             return Err(other(&answer));
         };

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use perennial::{InvalidId, Namespace, OperationId, RunId, RunKey};
 use perennial_runtime::control::{Answer, AskError, ListRuns, Refused, Request, Runs};
 
-use super::{NotDone, Unusable, other};
+use super::{About, NotDone, Unusable, other};
 use crate::AnyError;
 
 /// A run of some store or export.
@@ -156,13 +156,13 @@ pub(super) fn ask_about(
         Err(AskError::Refused(refused)) if refused.code == Refused::RUN_NOT_FOUND => {
             match begins_like(runs, store, run)? {
                 Some(found) => *run = found,
-                None => return Err(NotDone::reading(store, refused.into()).into()),
+                None => return Err(NotDone::reading(About::run(store, run), refused.into()).into()),
             }
             runs.ask(request(run.clone()))
         }
         answer => answer,
     };
-    answer.map_err(|error| NotDone::reading(store, error).into())
+    answer.map_err(|error| NotDone::reading(About::run(store, run), error).into())
 }
 
 /// The one run whose id begins like that.
@@ -175,7 +175,7 @@ fn begins_like(runs: &mut Runs, store: &Path, begin: &RunKey) -> Result<Option<R
     };
     let answer = runs
         .ask(Request::List(list))
-        .map_err(|error| NotDone::reading(store, error))?;
+        .map_err(|error| NotDone::reading(About::store(store), error))?;
     let Answer::Runs(page) = answer else {
         return Err(other(&answer));
     };

@@ -1,13 +1,15 @@
 //! `perennial send` and `perennial signal`.
 
-use std::io::Read as _;
+use std::io::{Read as _, Write};
 use std::path::Path;
 
 use perennial::history::Channel;
 use perennial::value::{MAX_VALUE_BYTES, Value};
-use perennial_runtime::control::{Answer, Request, Tell, Whereabouts};
+use perennial_runtime::control::{
+    Answer, AskError, ListRuns, Refused, Request, Runs, Tell, Whereabouts,
+};
 
-use super::{NotDone, Of, Unusable, json, open, other, said};
+use super::{About, NotDone, Of, Unusable, json, mistaken, open, other, remark, said};
 use crate::{AnyError, Outcome};
 
 /// Sends a message to a run, which keeps it until it takes it
@@ -51,18 +53,50 @@ pub(crate) struct Signal {
 }
 
 impl Send {
-    pub(crate) fn run(&self) -> Result<(String, Outcome), AnyError> {
+    pub(crate) fn run(&self, errors: &mut dyn Write) -> Result<(String, Outcome), AnyError> {
         let tell = tell(&self.of, Channel::Message, &self.name, &self.payload)?;
         let key = self.key.clone();
-        send(&self.of.store, Tell { key, ..tell }, self.json)
+        let tell = Tell { key, ..tell };
+        send(&self.of.store, tell, &self.payload, self.json, errors)
     }
 }
 
 impl Signal {
-    pub(crate) fn run(&self) -> Result<(String, Outcome), AnyError> {
+    pub(crate) fn run(&self, errors: &mut dyn Write) -> Result<(String, Outcome), AnyError> {
         let tell = tell(&self.of, Channel::Signal, &self.name, &self.payload)?;
-        send(&self.of.store, tell, self.json)
+        send(&self.of.store, tell, &self.payload, self.json, errors)
     }
+}
+
+/// What was sent is instead, where it is known under that name as something else.
+fn instead(runs: &mut Runs, store: &Path, tell: &Tell, payload: &str) -> Option<String> {
+    let run = tell.run.clone();
+    match runs.ask(Request::Show { run }) {
+        Ok(Answer::Run(details)) => mistaken::instead(store, &details, tell, payload),
+        // What was asked for is answered as it is.
+        _ => None,
+    }
+}
+
+/// A run that has more messages than so many is not looked at just to find out whether a name was mistaken.
+const LOOK: u64 = 100;
+
+/// Whether a look at the run is worth its while: it does not wait now for what was sent.
+fn is_doubtful(runs: &mut Runs, tell: &Tell) -> bool {
+    let list = ListRuns {
+        namespace: tell.run.namespace.clone(),
+        prefix: tell.run.id.to_string(),
+        limit: 1,
+        ..ListRuns::default()
+    };
+    let Ok(Answer::Runs(page)) = runs.ask(Request::List(list)) else {
+        return false;
+    };
+    let mut found = page.runs.iter().filter(|info| info.run == tell.run);
+    found.any(|info| {
+        info.awaits.not_taken <= LOOK
+            && !mistaken::waits_now(&info.awaits, tell.channel, &tell.name)
+    })
 }
 
 fn tell(of: &Of, channel: Channel, name: &str, payload: &str) -> Result<Tell, AnyError> {
@@ -99,17 +133,36 @@ pub(super) fn value(text: &str, nothing: &str) -> Result<Value, AnyError> {
     })
 }
 
-fn send(store: &Path, tell: Tell, as_json: bool) -> Result<(String, Outcome), AnyError> {
-    let (run, name, channel) = (tell.run.clone(), tell.name.clone(), tell.channel);
+/// `payload`: as it was given.
+fn send(
+    store: &Path,
+    tell: Tell,
+    payload: &str,
+    as_json: bool,
+    errors: &mut dyn Write,
+) -> Result<(String, Outcome), AnyError> {
+    let (run, name, channel) = (&tell.run, &tell.name, tell.channel);
     let mut runs = open(store)?;
-    let answer = runs
-        .ask(Request::Send(tell))
-        .map_err(|error| NotDone::new(store, error))?;
-    let whereabouts = runs.whereabouts();
-    runs.close()?;
+    let mut answer = runs.ask(Request::Send(tell.clone()));
+    if let Err(AskError::Refused(refused)) = &mut answer
+        && refused.code == Refused::NO_SUCH_MESSAGE
+        && let Some(instead) = instead(&mut runs, store, &tell, payload)
+    {
+        refused.help = Some(instead);
+        return Err(refused.to_string().into());
+    }
+    let answer = answer.map_err(|error| NotDone::new(About::run(store, run), error))?;
     let Answer::Sent(receipt) = answer else {
         return Err(other(&answer));
     };
+    // It may be waited for where nobody knows of.
+    if is_doubtful(&mut runs, &tell)
+        && let Some(instead) = instead(&mut runs, store, &tell, payload)
+    {
+        remark(errors, &format!("is that what was meant? {instead}"));
+    }
+    let whereabouts = runs.whereabouts();
+    runs.close()?;
     if as_json {
         return json(&receipt);
     }

@@ -42,16 +42,37 @@ pub(super) fn command(options: &[&str], words: &[&str]) -> String {
 
 /// The command line that does something with a run. An error says why there is none that can be shown.
 pub(super) fn about(kind: &str, store: &Path, run: &RunKey) -> Result<String, String> {
+    with(kind, store, run, &[])
+}
+
+/// The same with more words behind the run.
+pub(super) fn with(
+    kind: &str,
+    store: &Path,
+    run: &RunKey,
+    more: &[&str],
+) -> Result<String, String> {
+    let words = [&[run.id.as_str()], more].concat();
+    within(kind, store, &run.namespace, &words)
+}
+
+/// The command line that does something with what is in a namespace.
+pub(super) fn within(
+    kind: &str,
+    store: &Path,
+    namespace: &Namespace,
+    words: &[&str],
+) -> Result<String, String> {
     let Some(store) = store.to_str() else {
         let why = "the path of the store has characters that no command line can be shown with";
         return Err(why.to_owned());
     };
-    let options = [kind, "--namespace", run.namespace.as_str()];
-    let options = match run.namespace == Namespace::default() {
+    let options = [kind, "--namespace", namespace.as_str()];
+    let options = match *namespace == Namespace::default() {
         true => &options[..1],
         false => &options[..],
     };
-    let whole = command(options, &[store, run.id.as_str()]);
+    let whole = command(options, &[&[store], words].concat());
     if inert(&whole) == whole {
         return Ok(whole);
     }

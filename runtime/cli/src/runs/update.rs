@@ -3,7 +3,7 @@
 use perennial_runtime::control::{Answer, Ask, Request};
 
 use super::send::value;
-use super::{NotDone, Of, json, open, other, said};
+use super::{About, NotDone, Of, json, open, other, said};
 use crate::{AnyError, Outcome};
 
 /// Asks a run for a change, and shows its answer
@@ -42,7 +42,7 @@ impl Update {
         let mut runs = open(store)?;
         let answer = runs
             .ask(Request::Update(ask))
-            .map_err(|error| NotDone::asking(store, error))?;
+            .map_err(|error| NotDone::asking(About::run(store, &run), error))?;
         runs.close()?;
         let Answer::Updated(answered) = answer else {
             return Err(other(&answer));

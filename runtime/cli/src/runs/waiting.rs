@@ -53,8 +53,12 @@ impl Waiting {
 
     fn text(&self, page: &OfferPage) -> String {
         if page.offers.is_empty() {
+            let after = match &self.after {
+                Some(after) => format!(" after {}", line(after)),
+                None => String::new(),
+            };
             return format!(
-                "no run in the namespace {} waits for that\n",
+                "no run in the namespace {} has an open call of a stub{after}\n",
                 self.namespace
             );
         }

@@ -30,7 +30,10 @@ fn a_call_is_answered_once_and_another_value_is_refused() {
     insta::assert_snapshot!(told.join("\n"));
     let none = ["waiting", "store", "--namespace", "shop"];
     let none = world.perennial(&none).succeeded();
-    assert_eq!(none, "no run in the namespace shop waits for that\n");
+    assert_eq!(
+        none,
+        "no run in the namespace shop has an open call of a stub\n"
+    );
     // It has its value, and nobody has told the run.
     let shown = world.perennial(&["show", "store", "shop/cart-1~4"]);
     let shown = shown.succeeded();
