@@ -98,7 +98,7 @@ pub(super) trait Serve: fmt::Debug + Send + Sync {
         let store = self.store();
         Ok(match request {
             Request::Send(tell) => {
-                check_name(&tell.name)?;
+                check_name(&tell.name, "sent", "a message or signal")?;
                 Answer::Sent(self.send(tell)?)
             }
             Request::Pause { run } => {
@@ -113,7 +113,7 @@ pub(super) trait Serve: fmt::Debug + Send + Sync {
                 Answer::Forked(self.fork(Wish { run, event, to })?)
             }
             Request::Update(ask) => {
-                check_name(&ask.name)?;
+                check_name(&ask.name, "done", "an update")?;
                 Answer::Updated(self.update(ask)?)
             }
             Request::List(list) => Answer::Runs(cut_runs(client::list_page(store, query(list)?)?)),
@@ -541,14 +541,14 @@ fn check_awaited(store: &dyn Store, tell: &Tell) -> Result<(), Refused> {
     Err(error.into())
 }
 
-/// Refuses a name that no message or signal can have.
-fn check_name(name: &str) -> Result<(), Refused> {
+/// Refuses a name that nothing of that kind can have. `done`: what was not done.
+fn check_name(name: &str, done: &str, kind: &str) -> Result<(), Refused> {
     if is_channel_name(name) {
         return Ok(());
     }
     let short: String = name.chars().take(60).collect();
     let text = format!(
-        "nothing was sent, since \"{}\" is no name of a message or signal\n\n\
+        "nothing was {done}, since \"{}\" is no name of {kind}\n\n\
          help: a name has 1 to {MAX_CHANNEL_NAME} characters of `A-Z a-z 0-9 . _ : -`",
         short.escape_debug()
     );

@@ -10,6 +10,9 @@ use super::inert::line;
 use super::reference::reference;
 use super::shell;
 
+/// A value of so many characters, at most, stands in a command line that is shown.
+const LONGEST: usize = 200;
+
 /// What the name of something that was sent is instead, as far as that is known, with the command that does it. `None`:
 /// nothing else is known by that name, or the run waits for it as it was sent.
 pub(super) fn instead(
@@ -22,6 +25,11 @@ pub(super) fn instead(
         return None;
     }
     let (name, run) = (line(&tell.name), &details.info.run);
+    // Nobody reads a command line of pages.
+    let payload = match payload.chars().nth(LONGEST) {
+        Some(_) => "JSON",
+        None => payload,
+    };
     // One that has its value is not waited for, though the run was not told of it yet.
     let is_answered = |operation: u64| {
         let mut queue = details.queue.iter();

@@ -94,6 +94,9 @@ fn o21_a_run_is_asked_for_a_change_and_says_what_it_thinks_of_it() {
         world
             .perennial(&["update", "store", "budget-2", "set-limit", "1"])
             .all(),
+        world
+            .perennial(&["update", "store", "budget-1", "set limit", "1"])
+            .all(),
         update("500", &[]),
     ];
     insta::assert_snapshot!(told.join("\n"));
