@@ -164,11 +164,14 @@ fn head(details: &RunDetails, timeline: &Timeline) -> String {
     if info.events == 0 {
         return "not begun yet".to_owned();
     }
-    let since = long(details.at.since(timeline.last));
+    // Since when it has waited nobody knows, but how long ago the last thing came that it was told, or is to be told.
+    let came = details.queue.iter().map(|row| row.at).max();
+    let last = came.map_or(timeline.last, |came| came.max(timeline.last));
+    let quiet = format!("nothing new for {}", long(details.at.since(last)));
     let open: Vec<_> = timeline.open.values().map(Open::name).collect();
     let waiting = match &*open {
-        [] => format!("nothing since {since}"),
-        open => format!("waiting {since} for {}", open.join(", ")),
+        [] => quiet,
+        open => format!("waiting for {}, {quiet}", open.join(", ")),
     };
     match info.state {
         RunState::Blocked { .. } => format!("{}, {waiting}", state(info)),

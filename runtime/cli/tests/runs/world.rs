@@ -32,7 +32,7 @@ impl Ran {
     }
 }
 
-/// Without points in time of this century's years, and without how long a run has waited.
+/// Without points in time of this century's years, and without how long nothing new has come to a run.
 fn redacted(text: &str) -> String {
     let mut out = Vec::new();
     for line in text.split('\n') {
@@ -44,11 +44,10 @@ fn redacted(text: &str) -> String {
             let end = line[at..].find('Z').map_or(line.len(), |end| at + end + 1);
             line.replace_range(at..end, "[time]");
         }
-        if let Some((before, after)) = line.split_once("waiting ")
-            && let Some((_, after)) = after.split_once(" for ")
+        if let Some((before, _)) = line.split_once("nothing new for ")
             && line.contains(" · ")
         {
-            line = format!("{before}waiting [long] for {after}");
+            line = format!("{before}nothing new for [long]");
         }
         out.push(line);
     }
