@@ -21,7 +21,7 @@ use perennial_runtime::{
 
 use support::held::HeldStore;
 use support::seeded::Seeded;
-use support::waiting::soon;
+use support::waiting::{soon, until};
 use support::{Place, rounds, seed};
 
 const SAY: Message<String> = Message::new("say");
@@ -237,7 +237,10 @@ impl Story {
             1 => self.restart().await,
             3 => {
                 if let Some(store) = self.held() {
-                    soon(store.holds.acquire()).await.unwrap().forget();
+                    // Nothing is held of an engine that has failed: it says so to all.
+                    let answered = || says.iter().all(|said| said.is_finished());
+                    until(async || store.holds.available_permits() > 0 || answered()).await;
+                    store.holds.forget_permits(usize::MAX);
                     store.drop_held();
                 }
                 self.restart().await;
