@@ -108,8 +108,9 @@ pub struct WorkflowManifest {
     /// The streams and views that it publishes, by kind and name, as far as its source tells (S28).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub publishes: Vec<PublishManifest>,
-    /// Whether it may publish others too: under a name that is no constant, or in a function that it calls.
-    #[serde(default, skip_serializing_if = "is_no")]
+    /// Whether it may publish others too: under a name that is no constant, or in a function that it calls. Yes where
+    /// the program did not tell.
+    #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub publishes_others: bool,
     /// The updates that it handles, by name, as far as its source tells (S27).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -91,6 +91,10 @@ fn follow(index: &Index, called: &[String], seen: &mut HashSet<String>, reached:
                 kind: CalleeKind::Unknown,
             },
         };
+        // It may be a method that is called, of which nothing is known.
+        let is_method = index.is_method(function);
+        reached.listens |= is_method;
+        reached.publishes |= is_method;
         if callee.kind == CalleeKind::Unknown {
             reached.listens |= may_listen(index, function, seen);
             reached.publishes |= may_publish(index, function);

@@ -31,6 +31,11 @@ pub(crate) struct Index {
     test_paths: Vec<PathBuf>,
     /// The names of the workflows in histories.
     workflows: HashSet<String>,
+    /// The names of associated functions of which nothing else is known, since `bank.charge(..)` calls one of them; and
+    /// whether one of that name takes a context.
+    methods: HashMap<String, bool>,
+    /// The folder of the package's sources.
+    sources: Option<PathBuf>,
 }
 
 #[derive(Debug)]
@@ -52,6 +57,7 @@ struct Added {
     activities: Vec<(String, Activity)>,
     test_paths: Vec<PathBuf>,
     workflows: Vec<String>,
+    methods: Vec<(String, bool)>,
 }
 
 /// An activity or a stub, and where it is declared.
@@ -181,38 +187,60 @@ impl Index {
         let Some(last) = imported.first().and_then(|path| last(path)) else {
             return false;
         };
-        names.is_own(path, line) && self.all_are_stubs(&last) && !self.is_imported(&last)
+        // Of other files it is not known what they declare.
+        let is_read = file.zip(self.sources.as_deref());
+        is_read.is_some_and(|(file, sources)| file.starts_with(sources))
+            && names.is_own(path, line)
+            && self.all_are_stubs(&last)
+            && !self.may_be_imported(&last)
     }
 
     /// Whether functions of this name are declared, and all of them are stubs.
     fn all_are_stubs(&self, function: &str) -> bool {
+        let is_stub = |meaning: &Meaning| matches!(meaning, Meaning::Stub(_));
         let meanings = self.functions.get(function);
-        meanings.is_some_and(|all| {
-            all.iter()
-                .all(|meaning| matches!(meaning, Meaning::Stub(_)))
-        })
+        meanings.is_some_and(|all| all.iter().all(is_stub)) && !self.methods.contains_key(function)
     }
 
-    /// Whether a file imports something of this name that may be of another crate.
-    fn is_imported(&self, name: &str) -> bool {
-        let modules = || self.files.keys().map(|file| module_path(file));
-        let is_module =
-            |first: &str| modules().any(|path| path.split("::").any(|module| module == first));
-        let mut imports = self
+    /// Whether a method of this name takes a context, so that a call may be one of it.
+    pub(crate) fn is_method(&self, function: &str) -> bool {
+        self.methods
+            .get(function)
+            .is_some_and(|takes_context| *takes_context)
+    }
+
+    /// Whether a file imports something of this name that may be of another crate, or all that one has.
+    fn may_be_imported(&self, name: &str) -> bool {
+        let modules: HashSet<String> = self
             .files
-            .values()
-            .flat_map(|file| file.names.imports_of(name));
-        imports.any(|path| {
+            .keys()
+            .flat_map(|file| {
+                module_path(file)
+                    .split("::")
+                    .map(str::to_owned)
+                    .collect::<Vec<_>>()
+            })
+            .collect();
+        let is_own = |path: &str| {
             let first = path.split("::").next().unwrap_or(path);
-            !["crate", "self", "super"].contains(&first) && !is_module(first)
-        })
+            ["crate", "self", "super"].contains(&first) || modules.contains(first)
+        };
+        let names = || self.files.values().map(|file| &file.names);
+        names()
+            .flat_map(|names| names.imports_of(name))
+            .any(|path| !is_own(path))
+            || names()
+                .flat_map(|names| names.globs())
+                .any(|glob| !is_own(glob) && !has_no_stubs(glob))
     }
 
     /// The index of the package in this folder.
     fn of(folder: Option<&OsStr>) -> Index {
         let mut index = Index::default();
         if let Some(folder) = folder {
-            index.read_folder(&Path::new(folder).join("src"));
+            let sources = Path::new(folder).join("src");
+            index.read_folder(&sources);
+            index.sources = sources.canonicalize().ok();
         }
         index
     }
@@ -268,6 +296,7 @@ impl Index {
         self.functions.clear();
         self.activities.clear();
         self.workflows.clear();
+        self.methods.clear();
         self.test_paths.clear();
         let all: Vec<Added> = self.files.values().map(|file| file.adds.clone()).collect();
         all.into_iter().for_each(|adds| self.merge(adds));
@@ -282,6 +311,9 @@ impl Index {
         }
         self.test_paths.extend(adds.test_paths);
         self.workflows.extend(adds.workflows);
+        for (name, takes_context) in adds.methods {
+            *self.methods.entry(name).or_default() |= takes_context;
+        }
     }
 
     /// Adds a source that may be no file.
@@ -361,7 +393,10 @@ fn read(path: &Path, text: &str, changed: Option<SystemTime>) -> File {
             adds.activities.push((function.name.clone(), activity));
         }
         // `bank.charge(..)` is not what a bare `charge(cx, ..)` calls, unless it is durable.
-        if !(function.is_associated && meaning == Meaning::Other) {
+        if function.is_associated && meaning == Meaning::Other {
+            let method = (function.name.clone(), function.takes_context);
+            adds.methods.push(method);
+        } else {
             adds.functions.push((function.name.clone(), meaning));
         }
         adds.workflows.extend(workflow_name(&function));
@@ -380,6 +415,12 @@ fn read(path: &Path, text: &str, changed: Option<SystemTime>) -> File {
         names: Arc::new(names),
         adds,
     }
+}
+
+/// Whether it is known of a glob that no function comes out of it that is called as a stub is.
+fn has_no_stubs(glob: &str) -> bool {
+    let first = glob.split("::").next().unwrap_or(glob);
+    ["std", "core", "alloc", "perennial"].contains(&first)
 }
 
 /// The module that a file below `src` is, with `::` behind it: `shop::email::`.

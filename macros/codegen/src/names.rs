@@ -87,6 +87,12 @@ impl FileNames {
         })
     }
 
+    /// The globs of all scopes of the file.
+    pub(crate) fn globs(&self) -> impl Iterator<Item = &str> {
+        let globs = self.scopes.iter().flat_map(|inner| &inner.scope.globs);
+        globs.map(String::as_str)
+    }
+
     fn module_around(&self, from: usize) -> usize {
         self.chain(from).last().unwrap_or(from)
     }
@@ -235,8 +241,8 @@ impl Names {
         std::iter::once(path.clone()).chain(through).collect()
     }
 
-    /// Whether `path` is surely, on a line of the file, what another place of the package declares or imports; through
-    /// a glob too, where no other one gives the name.
+    /// Whether `path` is, on a line of the file, what another place of the package declares or imports; it may come
+    /// through a glob, or out of another one that is in sight.
     pub(crate) fn is_own(&self, path: &str, line: usize) -> bool {
         match self.followed(path, line) {
             (_, End::Own) => true,

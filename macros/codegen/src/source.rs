@@ -30,6 +30,8 @@ pub(crate) struct Function {
     pub(crate) is_test: bool,
     /// Stands in the tokens of a macro.
     pub(crate) in_macro: bool,
+    /// One of its parameters is a `Cx`.
+    pub(crate) takes_context: bool,
     /// The functions that it calls with its context, each once.
     pub(crate) calls: Vec<String>,
     /// The markers that it asks for.
@@ -306,6 +308,7 @@ fn function(name: &str, attributes: Vec<Attribute>, tokens: &[Token<'_>]) -> Fun
         path: String::new(),
         is_test: false,
         in_macro: false,
+        takes_context: false,
         calls: Vec::new(),
         markers: Vec::new(),
         listens: false,
@@ -319,6 +322,7 @@ fn function(name: &str, attributes: Vec<Attribute>, tokens: &[Token<'_>]) -> Fun
     };
     let close = closing(tokens, open);
     let parameters = &tokens[(open + 1).min(close)..close];
+    function.takes_context = parameters.contains(&Token::Word("Cx"));
     let body = tokens[close..]
         .iter()
         .position(|token| matches!(token, Token::Sign('{' | ';')))

@@ -483,9 +483,18 @@ pub(super) fn declared(
     store: &dyn Store,
     workflow: &str,
 ) -> Result<Option<WorkflowManifest>, StoreError> {
+    Ok(declarations(store, workflow)?.into_iter().next())
+}
+
+/// A workflow, as each program tells that has it: whichever of them goes on with a run.
+pub(super) fn declarations(
+    store: &dyn Store,
+    workflow: &str,
+) -> Result<Vec<WorkflowManifest>, StoreError> {
     let programs = store.programs()?.into_iter();
-    let mut manifests = programs.filter_map(|program| Manifest::from_value(&program.manifest));
-    Ok(manifests.find_map(|manifest| manifest.workflow(workflow).cloned()))
+    let manifests = programs.filter_map(|program| Manifest::from_value(&program.manifest));
+    let declared = manifests.filter_map(|manifest| manifest.workflow(workflow).cloned());
+    Ok(declared.collect())
 }
 
 impl From<ReceiveManifest> for Receives {
@@ -522,15 +531,16 @@ fn check_awaited(store: &dyn Store, tell: &Tell) -> Result<(), Refused> {
     let Some(head) = store.head(&tell.run)? else {
         return Ok(());
     };
-    let Some(workflow) = declared(store, &head.workflow)? else {
-        return Ok(());
-    };
-    let known = workflow.receives.iter();
+    let programs = declarations(store, &head.workflow)?;
+    let known = programs.iter().flat_map(|workflow| &workflow.receives);
     let known = known.filter(|known| known.channel == tell.channel);
-    let declared: Vec<_> = known.map(|known| known.name.clone()).collect();
-    if workflow.receives_others || declared.contains(&tell.name) {
+    let mut declared: Vec<_> = known.map(|known| known.name.clone()).collect();
+    let may_be_others = programs.iter().any(|workflow| workflow.receives_others);
+    if programs.is_empty() || may_be_others || declared.contains(&tell.name) {
         return Ok(());
     }
+    declared.sort();
+    declared.dedup();
     let error = SendError::NoSuchMessage {
         workflow: head.workflow,
         channel: tell.channel,

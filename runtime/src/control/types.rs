@@ -6,17 +6,25 @@ use super::request::Tell;
 use crate::engine::Shared;
 use crate::store::{KeyKind, Store, StoreError};
 
-/// Refuses a message or signal that the run's workflow could not read. What was taken under the same key before, by other
-/// code, is not refused again: it has its receipt.
+/// Refuses a message or signal that the run's workflow could not read, where all its waits can be seen: another one may be
+/// of the same name and another type. What was taken under the same key before, by other code, is not refused again: it
+/// has its receipt.
 pub(super) fn check(shared: &Shared, tell: &Tell) -> Result<(), Refused> {
     let store = &*shared.store;
     // What is the matter with the run the store says when it gets it.
     let Some(head) = store.head(&tell.run)? else {
         return Ok(());
     };
+    // A program that fits may read what this one cannot.
+    if head.status.is_finished() || head.blocked {
+        return Ok(());
+    }
     let Some(workflow) = shared.registry.workflows.get(head.workflow.as_str()) else {
         return Ok(());
     };
+    if workflow.graph.listens_for_others {
+        return Ok(());
+    }
     let Tell {
         channel,
         name,

@@ -5,7 +5,7 @@ use std::fmt;
 use perennial::{Publication, RunKey};
 
 use super::refused::Refused;
-use super::serve::declared;
+use super::serve::declarations;
 use crate::error::ReadError;
 use crate::registry::closest;
 use crate::store::Store;
@@ -21,9 +21,8 @@ struct NotPublished {
     known: Vec<String>,
 }
 
-/// Refuses a stream or a view that a run does not have, where the newest program that has its workflow tells that it
-/// publishes nothing of that name: whoever waited for it would wait for ever. A run that has it from another program is
-/// read.
+/// Refuses a stream or a view that a run does not have, where all programs that have its workflow tell that they publish
+/// nothing of that name: whoever waited for it would wait for ever.
 pub(super) fn check_published(
     store: &dyn Store,
     run: &RunKey,
@@ -47,11 +46,11 @@ pub(super) fn check_published(
     if is_it(&known) {
         return Ok(());
     }
-    let workflow = declared(store, &head.workflow).map_err(ReadError::from)?;
-    let Some(workflow) = workflow.filter(|workflow| !workflow.publishes_others) else {
+    let programs = declarations(store, &head.workflow).map_err(ReadError::from)?;
+    if programs.is_empty() || programs.iter().any(|workflow| workflow.publishes_others) {
         return Ok(());
-    };
-    let others = workflow.publishes.into_iter();
+    }
+    let others = programs.into_iter().flat_map(|workflow| workflow.publishes);
     let others = others.filter(|other| other.kind == kind);
     known.extend(others.map(|other| other.name));
     if is_it(&known) {

@@ -357,11 +357,13 @@ pub(super) fn apply(shared: &Shared, run: &mut Run, input: &Input, step: Step, n
     for (operation, deadline) in stopped_timers {
         run.stop_timer(operation, deadline);
     }
+    let is_closed = |offered: &Offered| matches!(offered, Offered::Closed { .. });
+    // Once, however many they are.
+    let withdraws = offers.iter().any(is_closed);
+    run.after.extend(withdraws.then_some(After::Withdrawn));
     for offered in offers {
-        match offered {
-            Offered::Opened { name, .. } => run.after.push(After::Offered(name)),
-            Offered::Closed { .. } => run.after.push(After::Withdrawn),
-            Offered::Limited { .. } => {}
+        if let Offered::Opened { name, .. } = offered {
+            run.after.push(After::Offered(name));
         }
         run.changes.offers.push(change_of(offered, &unit));
     }

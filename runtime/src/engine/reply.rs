@@ -183,9 +183,17 @@ impl Shard {
         }
     }
 
-    /// The run has dropped a call, which is durable: it may be that of somebody who waits for an answer.
+    /// The run has dropped calls, which is durable: they may be those of requests that it has not heard.
     pub(super) fn withdrawn(&mut self, run: &RunKey) {
-        for request in self.replies.remove(run).into_iter().flatten() {
+        let Some(waiting) = self.replies.get_mut(run) else {
+            return;
+        };
+        let is_unheard = |request: &mut ReplyRequest| matches!(request.heard, Heard::NotBefore(_));
+        let unheard: Vec<_> = waiting.extract_if(.., is_unheard).collect();
+        if waiting.is_empty() {
+            self.replies.remove(run);
+        }
+        for request in unheard {
             self.await_reply(request);
         }
     }

@@ -299,6 +299,68 @@ async fn what_a_run_is_known_never_to_publish_is_refused_in_a_program_a_stopped_
     }
 }
 
+/// What each of two programs knows of the same runs.
+mod older {
+    use super::*;
+
+    const AUDIT: Stream<u64> = Stream::new("audit");
+
+    /// Gives out what it is sent under a name of its own.
+    #[workflow(name = "echo")]
+    pub(super) async fn gives(cx: &Cx, count: u64) -> Result<u64, Error> {
+        let number = cx.receive(GO).await?;
+        cx.emit(Stream::<u64>::new("audit"), number);
+        Ok(count)
+    }
+
+    /// The same, where the name can be seen.
+    #[workflow(name = "echo")]
+    pub(super) async fn tells(cx: &Cx, count: u64) -> Result<u64, Error> {
+        let number = cx.receive(GO).await?;
+        cx.emit(AUDIT, number);
+        Ok(count)
+    }
+}
+
+/// The store noted the newer one last, and the older one is at work.
+#[tokio::test]
+async fn what_one_of_the_programs_publishes_is_read_whichever_of_them_was_there_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = || {
+        let builder = Runtime::builder(folder.path()).durability(Durability::Os);
+        builder.control_socket()
+    };
+    let read = |stream: &str| {
+        Request::Stream(ReadStream {
+            run: "a".parse().unwrap(),
+            stream: stream.into(),
+            after: 0,
+            limit: 0,
+        })
+    };
+    let first = program().artifact("1").workflow(older::tells);
+    let first = first.start().await.unwrap();
+    let client = first.client();
+    client.start(older::tells, "a", 1).await.unwrap();
+    drop(client);
+    drop(first);
+    let second = program().artifact("2").workflow(echo).start().await;
+    drop(second.unwrap());
+    let back = program().artifact("1").workflow(older::tells);
+    let back = back.start().await.unwrap();
+    ask(folder.path(), read("audit")).await.unwrap();
+    ask(folder.path(), read("output")).await.unwrap();
+    match ask(folder.path(), read("audits")).await {
+        Err(AskError::Refused(refused)) => assert_eq!(refused.code, Refused::NO_SUCH_STREAM),
+        other => panic!("{:?}", other.map(|answer| answer.1)),
+    }
+    drop(back);
+    // One that may publish anything lets all names through.
+    let third = program().artifact("3").workflow(older::gives).start().await;
+    ask(folder.path(), read("audits")).await.unwrap();
+    drop(third.unwrap());
+}
+
 #[tokio::test]
 async fn what_cannot_be_followed_is_refused() {
     let folder = tempfile::tempdir().unwrap();

@@ -2,6 +2,20 @@
 
 use crate::*;
 
+/// Waits for the same name, in words, where nobody sees it.
+#[durable]
+async fn in_words(cx: &Cx) -> Result<String, Error> {
+    const SPELT: Message<String> = Message::new("approval");
+    Ok(cx.receive(SPELT).await?)
+}
+
+#[workflow]
+async fn both(cx: &Cx) -> Result<String, Error> {
+    let said = in_words(cx).await?;
+    let approved = cx.receive(APPROVAL).await?;
+    Ok(format!("{said}, {approved}"))
+}
+
 fn tell(payload: &str, key: Option<&str>) -> Request {
     let Request::Send(tell) = send("order-1", payload) else {
         unreachable!()
@@ -62,4 +76,32 @@ async fn what_was_taken_before_has_its_receipt_though_it_could_not_be_read() {
     };
     assert_eq!((again.number, again.duplicate), (before.number, true));
     drop(second);
+}
+
+#[tokio::test]
+async fn what_another_wait_may_take_is_not_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let builder = Runtime::builder(folder.path()).durability(Durability::Os);
+    let runtime = builder.workflow(both).control_socket().start();
+    let runtime = runtime.await.unwrap();
+    let run = runtime.client().start(both, "order-1", ()).await.unwrap();
+    for payload in ["\"yes\"", "true"] {
+        ask(folder.path(), tell(payload, None)).await.unwrap();
+    }
+    assert_eq!(run.result().await.unwrap(), "yes, true");
+}
+
+/// It is said what is the matter with the run, and not with the value.
+#[tokio::test]
+async fn of_a_run_that_has_ended_the_end_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let runtime = program(folder.path()).control_socket().start();
+    let runtime = runtime.await.unwrap();
+    let run = runtime.client().start(order, "order-1", ()).await.unwrap();
+    run.send(APPROVAL, &true).await.unwrap();
+    run.result().await.unwrap();
+    match ask(folder.path(), tell("\"yes\"", None)).await {
+        Err(AskError::Refused(refused)) => assert_eq!(refused.code, Refused::RUN_FINISHED),
+        other => panic!("{:?}", other.map(|answer| answer.1)),
+    }
 }

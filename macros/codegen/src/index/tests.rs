@@ -31,7 +31,10 @@ fn what_a_file_had_when_it_was_read_before_is_forgotten() {
 
 /// Whether `path` is a stub in `src/flow.rs`, which begins with these imports, of a package with these other files.
 fn is_stub(path: &str, imports: &str, others: &[(&str, &str)]) -> bool {
-    let mut index = Index::default();
+    let mut index = Index {
+        sources: Some("src".into()),
+        ..Index::default()
+    };
     let flow = Path::new("src/flow.rs");
     index.add(flow, imports);
     for (file, text) in others {
@@ -89,9 +92,54 @@ fn what_may_be_something_else_is_not_taken_for_a_stub() {
             ],
         ),
         ("talk", "use super::talk;", &[]),
+        // One of a type.
+        (
+            "Desk::talk",
+            "struct Desk; impl Desk { pub async fn talk(cx: &Cx) {} }",
+            &[("src/names.rs", STUB)],
+        ),
+        (
+            "Desk::talk",
+            "use crate::desk::Desk;",
+            &[
+                ("src/names.rs", STUB),
+                (
+                    "src/desk.rs",
+                    "pub struct Desk; impl Desk { pub async fn talk(cx: &Cx) {} }",
+                ),
+            ],
+        ),
+        (
+            "Talks::talk",
+            "pub trait Talks { async fn talk(cx: &Cx); }",
+            &[("src/names.rs", STUB)],
+        ),
+        // Out of another glob, of this file or of the one that is named.
+        (
+            "talk",
+            "use other::*; use super::*;",
+            &[("src/names.rs", STUB)],
+        ),
+        (
+            "talk",
+            "use super::talk;",
+            &[("src/names.rs", STUB), ("src/lib.rs", "pub use other::*;")],
+        ),
     ] {
         assert!(!is_stub(path, imports, others), "{imports} {path}");
     }
+}
+
+/// What a test program declares beside the file of the macro was not read.
+#[test]
+fn outside_of_the_sources_nothing_is_taken_for_a_stub() {
+    let mut index = Index::default();
+    let main = Path::new("tests/main.rs");
+    index.sources = Some("src".into());
+    index.add(Path::new("src/names.rs"), STUB);
+    index.add(main, "mod helper;");
+    let names = index.names_at(main, 1);
+    assert!(!index.is_stub("helper::talk", &names, 1, Some(main)));
 }
 
 #[test]

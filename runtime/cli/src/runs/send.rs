@@ -78,7 +78,7 @@ fn instead(runs: &mut Runs, store: &Path, tell: &Tell, payload: &str) -> Option<
     }
 }
 
-/// A run that has more messages than so many is not looked at just to find out whether a name was mistaken.
+/// A run that has more messages, or calls of stubs, than so many is not looked at just to find out whether a name was mistaken.
 const LOOK: u64 = 100;
 
 /// Whether a look at the run is worth its while: it does not wait now for what was sent.
@@ -94,8 +94,10 @@ fn is_doubtful(runs: &mut Runs, tell: &Tell) -> bool {
     };
     let mut found = page.runs.iter().filter(|info| info.run == tell.run);
     found.any(|info| {
-        info.awaits.not_taken <= LOOK
-            && !mistaken::waits_now(&info.awaits, tell.channel, &tell.name)
+        let awaits = &info.awaits;
+        awaits.not_taken <= LOOK
+            && awaits.stubs <= LOOK
+            && !mistaken::waits_now(awaits, tell.channel, &tell.name)
     })
 }
 
@@ -156,7 +158,8 @@ fn send(
         return Err(other(&answer));
     };
     // It may be waited for where nobody knows of.
-    if is_doubtful(&mut runs, &tell)
+    if !receipt.duplicate
+        && is_doubtful(&mut runs, &tell)
         && let Some(instead) = instead(&mut runs, store, &tell, payload)
     {
         remark(errors, &format!("is that what was meant? {instead}"));

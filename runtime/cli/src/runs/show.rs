@@ -167,7 +167,11 @@ fn head(details: &RunDetails, timeline: &Timeline) -> String {
     // Since when it has waited nobody knows, but how long ago the last thing came that it was told, or is to be told.
     let came = details.queue.iter().map(|row| row.at).max();
     let last = came.map_or(timeline.last, |came| came.max(timeline.last));
-    let quiet = format!("nothing new for {}", long(details.at.since(last)));
+    let quiet = match details.more_queue {
+        0 => format!("nothing new for {}", long(details.at.since(last))),
+        // The newest of it is not here.
+        more => format!("has {more} more to be told"),
+    };
     let open: Vec<_> = timeline.open.values().map(Open::name).collect();
     let waiting = match &*open {
         [] => quiet,

@@ -9,6 +9,7 @@ use perennial::history::{
 use perennial::{RunId, RunKey, Timestamp};
 use perennial_runtime::control::{Attempts, RunDetails};
 use perennial_runtime::store::{AttemptOutcome, Task};
+use perennial_runtime::{RunInfo, RunState};
 use serde::Serialize;
 
 use super::open::{Open, named};
@@ -64,10 +65,12 @@ impl Arrived {
 }
 
 /// What has become of a message that no wait has taken.
-fn not_taken(ended: bool) -> &'static str {
-    match ended {
-        true => ", unread: nobody took it",
-        false => ", not taken yet",
+fn not_taken(info: &RunInfo) -> &'static str {
+    match (&info.state, info.finished) {
+        // The new run may have been told what it says.
+        (RunState::Migrated, _) => ", unread",
+        (_, Some(_)) => ", unread: nobody took it",
+        (_, None) => ", not taken yet",
     }
 }
 
@@ -510,7 +513,7 @@ impl Maker<'_> {
         let ended = details.info.finished.is_some();
         for ((channel, number), arrived) in &self.arrived {
             let fate = match channel {
-                Channel::Message => not_taken(ended),
+                Channel::Message => not_taken(&details.info),
                 // It is kept for nobody.
                 Channel::Signal if arrived.early => ", when nobody waited for it",
                 Channel::Signal => "",
@@ -519,7 +522,9 @@ impl Maker<'_> {
         }
         for row in &details.queue {
             let (channel, told, fate) = match &row.observation {
-                Observation::MessageArrived(told) => (Channel::Message, told, not_taken(ended)),
+                Observation::MessageArrived(told) => {
+                    (Channel::Message, told, not_taken(&details.info))
+                }
                 Observation::SignalArrived(told) if ended => {
                     (Channel::Signal, told, ", of which the run was not told")
                 }

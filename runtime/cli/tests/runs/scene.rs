@@ -406,14 +406,16 @@ pub(crate) fn play(store: &dyn Store) {
     );
     let manifest = r#"{
         "format": 1, "artifact": "monday", "software": "perennial 0.1.0", "semantics": 1, "activities": [],
-        "workflows": [{"name": "order", "receives": [
+        "workflows": [{"name": "order", "publishes_others": false, "receives": [
             {"channel": "message", "name": "approval", "type": {"name": "bool"}},
             {"channel": "message", "name": "payment", "type": {"name": "shop::Payment", "schema": {
                 "type": "object",
                 "properties": {"cents": {"type": "integer"}, "from": {"type": "string"}, "it's": {"type": "boolean"}}
             }}},
             {"channel": "signal", "name": "hurry", "type": {"name": "()"}}
-        ]}, {"name": "cart", "offers": [{"name": "review", "result": {"name": "bool"}}]}]
+        ]}, {"name": "cart", "publishes_others": false, "offers": [
+            {"name": "review", "result": {"name": "bool"}}
+        ]}]
     }"#;
     let program = ProgramRecord {
         artifact: "monday".into(),
