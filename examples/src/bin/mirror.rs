@@ -51,7 +51,7 @@ struct Arguments {
     /// Show a line for each step
     #[arg(short, long)]
     verbose: bool,
-    /// Begin no two copies within TIME, such as 50ms, so that others get at the disk too
+    /// Copy one file after the other, with TIME between them, such as 50ms
     #[arg(long, value_name = "TIME", default_value = "0s", value_parser = humantime::parse_duration)]
     pace: Duration,
     /// Append a line to FILE for each file that is copied

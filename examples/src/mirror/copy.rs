@@ -41,7 +41,7 @@ pub struct Copied {
 #[activity(idempotent, blocking)]
 pub fn copy_files(acx: &ActivityCx, plan: Plan, files: Vec<HashedFile>) -> Result<Copied, Problem> {
     let progress = acx.state::<Arc<Progress>>();
-    let pace = acx.state::<Pace>();
+    let turn = acx.state::<Pace>().turn();
     let mut batch = Batch {
         source: plan.source.to_path(),
         target: plan.target.to_path(),
@@ -52,11 +52,11 @@ pub fn copy_files(acx: &ActivityCx, plan: Plan, files: Vec<HashedFile>) -> Resul
     let mut done = Copied::default();
     let mut records = Vec::new();
     for hashed in files {
-        pace.wait();
         progress.step(acx, "copying", &hashed.file.path);
         let tally = match batch.copy(&hashed) {
             Ok(Done::Copied) => {
                 progress.copied(acx, &hashed.file.path);
+                turn.rest(acx);
                 &mut done.copied
             }
             Ok(Done::InPlace) => {
