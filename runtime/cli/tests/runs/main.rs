@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used)]
 
 mod arguments;
+#[cfg(unix)]
+mod at_work;
 mod export;
 mod fork;
 #[cfg(unix)]

@@ -6,29 +6,16 @@ use std::process::ChildStderr;
 use std::time::Duration;
 
 use perennial::prelude::*;
-use perennial_runtime::store::Durability;
-use perennial_runtime::{Clock, Runtime};
 
-use crate::process::{Process, Role, tell, variable};
+use crate::at_work;
+use crate::process::{Process, tell};
 use crate::world::World;
-
-const FOLDER: &str = "PERENNIAL_TEST_NAMES_FOLDER";
 
 const APPROVAL: Message<bool> = Message::new("approval");
 const HURRY: Signal<u64> = Signal::new("hurry");
 const OUTPUT: Stream<String> = Stream::new("output");
 const NOTES: Stream<String> = Stream::new("notes");
 const STANDING: View<String> = View::new("standing");
-
-/// A clock that stands still.
-#[derive(Debug)]
-struct Still;
-
-impl Clock for Still {
-    fn now(&self) -> perennial::Timestamp {
-        perennial::Timestamp::from_millis(1_764_000_000_000)
-    }
-}
 
 /// What somebody has to say.
 #[stub]
@@ -68,9 +55,7 @@ async fn listen(cx: &Cx) -> Result<(), Error> {
 fn program() {
     let tokio = tokio::runtime::Runtime::new().unwrap();
     tokio.block_on(async {
-        let builder = Runtime::builder(variable(FOLDER))
-            .durability(Durability::Os)
-            .clock(Still)
+        let builder = at_work::runtime()
             .workflow(plain)
             .workflow(helped)
             .control_socket();
@@ -92,11 +77,7 @@ fn program() {
 }
 
 fn started(world: &World) -> Process {
-    let process = Role::new("names::program")
-        .with(FOLDER, world.path("store"))
-        .start();
-    assert_eq!(process.line().as_deref(), Some("ready"));
-    process
+    at_work::started(at_work::role("names::program", world))
 }
 
 #[test]

@@ -4,27 +4,15 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
 
 use perennial::prelude::*;
-use perennial_runtime::store::Durability;
-use perennial_runtime::{Clock, Runtime};
 
-use crate::process::{Process, Role, tell, variable};
+use crate::at_work;
+use crate::process::{Process, tell, variable};
 use crate::world::World;
 
-const FOLDER: &str = "PERENNIAL_TEST_OUTSIDE_FOLDER";
 const SOCKET: &str = "PERENNIAL_TEST_OUTSIDE_SOCKET";
 
 const APPROVAL: Message<bool> = Message::new("approval");
 const HURRY: Signal<u64> = Signal::new("hurry");
-
-/// A clock that stands still, so that nothing takes any time.
-#[derive(Debug)]
-struct Still;
-
-impl Clock for Still {
-    fn now(&self) -> perennial::Timestamp {
-        perennial::Timestamp::from_millis(1_764_000_000_000)
-    }
-}
 
 #[activity(pure)]
 async fn charge(_acx: &ActivityCx, cents: u64) -> Result<u64, Failure> {
@@ -64,9 +52,7 @@ fn program() {
     rustix::process::umask(rustix::fs::Mode::empty());
     let tokio = tokio::runtime::Runtime::new().unwrap();
     tokio.block_on(async {
-        let builder = Runtime::builder(variable(FOLDER))
-            .durability(Durability::Os)
-            .clock(Still)
+        let builder = at_work::runtime()
             .workflow(order)
             .workflow(several)
             .workflow(parcel)
@@ -95,12 +81,7 @@ fn program() {
 }
 
 fn started(world: &World, socket: &str) -> Process {
-    let process = Role::new("program::program")
-        .with(FOLDER, world.path("store"))
-        .with(SOCKET, socket)
-        .start();
-    assert_eq!(process.line().as_deref(), Some("ready"));
-    process
+    at_work::started(at_work::role("program::program", world).with(SOCKET, socket))
 }
 
 #[test]
@@ -148,11 +129,7 @@ fn what_is_sent_while_no_program_is_there_the_next_one_tells_its_run() {
     assert!(world.path("store").join("control.socket").exists());
     let sent = world.perennial(&["send", "store", "order-1", "approval", "true"]);
     insta::assert_snapshot!(sent.all());
-    let process = Role::new("program::program")
-        .with(FOLDER, world.path("store"))
-        .with(SOCKET, "yes")
-        .start();
-    assert_eq!(process.line().as_deref(), Some("ready"));
+    let process = started(&world, "yes");
     assert_eq!(process.line().as_deref(), Some("order-1 Ok(1)"));
     // And the socket is the new program's.
     let listed = world

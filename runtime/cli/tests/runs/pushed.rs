@@ -5,27 +5,14 @@ use std::process::{Child, ChildStdout};
 use std::time::Duration;
 
 use perennial::prelude::*;
-use perennial_runtime::store::Durability;
-use perennial_runtime::{Clock, Runtime};
 
-use crate::process::{Process, Role, tell, variable};
+use crate::at_work;
+use crate::process::{Process, tell};
 use crate::world::World;
-
-const FOLDER: &str = "PERENNIAL_TEST_PUSHED_FOLDER";
 
 const SAY: Message<String> = Message::new("say");
 const OUTPUT: Stream<String> = Stream::new("output");
 const STATUS: View<String> = View::new("status");
-
-/// A clock that stands still.
-#[derive(Debug)]
-struct Still;
-
-impl Clock for Still {
-    fn now(&self) -> perennial::Timestamp {
-        perennial::Timestamp::from_millis(1_764_000_000_000)
-    }
-}
 
 /// A person says yes or no.
 #[stub]
@@ -53,11 +40,7 @@ async fn talk(cx: &Cx) -> Result<Option<bool>, Error> {
 fn program() {
     let tokio = tokio::runtime::Runtime::new().unwrap();
     tokio.block_on(async {
-        let builder = Runtime::builder(variable(FOLDER))
-            .durability(Durability::Os)
-            .clock(Still)
-            .workflow(talk)
-            .control_socket();
+        let builder = at_work::runtime().workflow(talk).control_socket();
         let runtime = builder.start().await.unwrap();
         let run = runtime.client().start(talk, "talk", ()).await.unwrap();
         tell("ready");
@@ -67,11 +50,7 @@ fn program() {
 }
 
 fn started(world: &World) -> Process {
-    let process = Role::new("pushed::program")
-        .with(FOLDER, world.path("store"))
-        .start();
-    assert_eq!(process.line().as_deref(), Some("ready"));
-    process
+    at_work::started(at_work::role("pushed::program", world))
 }
 
 /// A command that prints what comes.

@@ -5,25 +5,12 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use perennial::prelude::*;
-use perennial_runtime::store::Durability;
-use perennial_runtime::{Clock, Runtime};
 
-use crate::process::{Process, Role, tell, variable};
+use crate::at_work;
+use crate::process::{Process, tell};
 use crate::world::World;
 
-const FOLDER: &str = "PERENNIAL_TEST_UPDATE_FOLDER";
-
 const SET_LIMIT: Update<u64, u64, String> = Update::new("set-limit");
-
-/// A clock that stands still, so that nothing takes any time.
-#[derive(Debug)]
-struct Still;
-
-impl Clock for Still {
-    fn now(&self) -> perennial::Timestamp {
-        perennial::Timestamp::from_millis(1_764_000_000_000)
-    }
-}
 
 /// Has a limit that can be changed, and ends when it is 500.
 #[workflow]
@@ -48,11 +35,7 @@ async fn budget(cx: &Cx, limit: u64) -> Result<u64, Error> {
 fn program() {
     let tokio = tokio::runtime::Runtime::new().unwrap();
     tokio.block_on(async {
-        let builder = Runtime::builder(variable(FOLDER))
-            .durability(Durability::Os)
-            .clock(Still)
-            .workflow(budget)
-            .control_socket();
+        let builder = at_work::runtime().workflow(budget).control_socket();
         let runtime = builder.start().await.unwrap();
         let run = runtime
             .client()
@@ -66,11 +49,7 @@ fn program() {
 }
 
 fn started(world: &World) -> Process {
-    let process = Role::new("update::program")
-        .with(FOLDER, world.path("store"))
-        .start();
-    assert_eq!(process.line().as_deref(), Some("ready"));
-    process
+    at_work::started(at_work::role("update::program", world))
 }
 
 #[test]
