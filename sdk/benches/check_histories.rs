@@ -1,7 +1,9 @@
-//! What `check_histories` costs beside reading the files: `cargo bench -p perennial --bench check_histories`.
+//! What `check_histories` costs beside reading the files:
+//! `cargo bench -p perennial --bench check_histories -- [--rounds N]`
 //!
 //! A thousand histories of a thousand events each are written to a folder, read and decoded, and then checked. Both
-//! are done several times, in turn; the best of each counts, and their ratio is what must stay below three.
+//! are done several times, in turn; the best of each counts, and their ratio is what must stay below three. With
+//! `--rounds 1`, which is for showing that it works, there are fifty histories.
 
 #![allow(clippy::unwrap_used)]
 
@@ -19,8 +21,10 @@ use perennial::{Namespace, RunKey, WorkflowDefinition};
 use serde::{Deserialize, Serialize};
 
 const HISTORIES: u64 = 1_000;
+/// To show that it works.
+const FEW: u64 = 50;
 const EVENTS: u64 = 1_000;
-const RUNS: usize = 3;
+const ROUNDS: usize = 3;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Order {
@@ -103,27 +107,38 @@ fn timed<T>(run: impl FnOnce() -> T) -> (Duration, T) {
     (begin.elapsed(), result)
 }
 
+/// How often both are done, as the arguments say.
+fn rounds() -> usize {
+    let mut arguments = std::env::args().skip_while(|argument| argument != "--rounds");
+    match arguments.nth(1) {
+        Some(rounds) => rounds.parse().expect("`--rounds` takes a number"),
+        None => ROUNDS,
+    }
+}
+
 fn main() {
+    let rounds = rounds();
+    let histories = if rounds > 1 { HISTORIES } else { FEW };
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("bench-check-histories");
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).unwrap();
-    for number in 0..HISTORIES {
+    for number in 0..histories {
         let text = history(number).to_json().unwrap();
         fs::write(folder.join(format!("{number}.json")), text).unwrap();
     }
     let mut reading = Duration::MAX;
     let mut checking = Duration::MAX;
-    for _ in 0..RUNS {
+    for _ in 0..rounds {
         let (took, events) = timed(|| read(&folder));
-        assert!(events >= HISTORIES * EVENTS);
+        assert!(events >= histories * EVENTS);
         reading = reading.min(took);
         let (took, checked) = timed(|| replay_folder(&folder, orders));
-        assert_eq!(checked.unwrap().histories as u64, HISTORIES);
+        assert_eq!(checked.unwrap().histories as u64, histories);
         checking = checking.min(took);
     }
     let ratio = checking.as_secs_f64() / reading.as_secs_f64();
     println!(
-        "{HISTORIES} histories of {EVENTS} events: read and decoded in {reading:?}, checked in {checking:?}: {ratio:.2} times as long"
+        "{histories} histories of {EVENTS} events: read and decoded in {reading:?}, checked in {checking:?}: {ratio:.2} times as long"
     );
     fs::remove_dir_all(&folder).unwrap();
 }
