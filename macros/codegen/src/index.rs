@@ -15,7 +15,7 @@ use proc_macro2::{Ident, Span};
 use syn::ext::IdentExt;
 
 use crate::markers::Marker;
-use crate::names::{FileNames, Meaning as NameMeaning, Names};
+use crate::names::{FileNames, Meaning as NameMeaning, Names, is_rooted_here};
 use crate::source::{Attribute, Function, Source};
 
 /// The functions of a crate, and per file what is special about it.
@@ -211,19 +211,14 @@ impl Index {
 
     /// Whether a file imports something of this name that may be of another crate, or all that one has.
     fn may_be_imported(&self, name: &str) -> bool {
-        let modules: HashSet<String> = self
-            .files
-            .keys()
-            .flat_map(|file| {
-                module_path(file)
-                    .split("::")
-                    .map(str::to_owned)
-                    .collect::<Vec<_>>()
-            })
-            .collect();
+        let paths: Vec<String> = self.files.keys().map(|file| module_path(file)).collect();
+        let modules: HashSet<&str> = paths.iter().flat_map(|path| path.split("::")).collect();
         let is_own = |path: &str| {
-            let first = path.split("::").next().unwrap_or(path);
-            ["crate", "self", "super"].contains(&first) || modules.contains(first)
+            is_rooted_here(path)
+                || path
+                    .split("::")
+                    .next()
+                    .is_some_and(|first| modules.contains(first))
         };
         let names = || self.files.values().map(|file| &file.names);
         names()

@@ -111,7 +111,7 @@ fn within(path: &str) -> String {
 }
 
 /// Whether a path begins at a module of the package.
-fn is_rooted_here(path: &str) -> bool {
+pub(crate) fn is_rooted_here(path: &str) -> bool {
     let first = path.split("::").next().unwrap_or(path);
     ["crate", "self", "super"].contains(&first)
 }
