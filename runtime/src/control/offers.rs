@@ -122,6 +122,7 @@ impl From<FulfilError> for Refused {
             FulfilError::OtherStub { .. } => Self::OTHER_STUB,
             FulfilError::WrongType { .. } => Self::WRONG_TYPE,
             FulfilError::Conflict { .. } => Self::VALUE_CONFLICT,
+            FulfilError::Closed { ended: Some(_), .. } => Self::RUN_FINISHED,
             FulfilError::Closed { .. } => Self::OFFER_CLOSED,
             FulfilError::TooLarge { .. } => Self::PAYLOAD_TOO_LARGE,
             FulfilError::Unstorable { .. } => Self::UNSTORABLE,

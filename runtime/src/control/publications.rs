@@ -85,7 +85,10 @@ impl From<StreamError> for Refused {
     fn from(error: StreamError) -> Self {
         match error {
             StreamError::Read(error) => error.into(),
-            StreamError::Missed { .. } => Self::new(Self::ITEMS_MISSED, error),
+            StreamError::Missed { first, .. } => Self {
+                kept_after: Some(first.saturating_sub(1)),
+                ..Self::new(Self::ITEMS_MISSED, error)
+            },
             // Items as JSON are of any type.
             StreamError::Undecodable { .. } => Self::new(Self::UNAVAILABLE, error),
         }

@@ -20,6 +20,12 @@ pub struct Refused {
     /// What to do about it, as a program would.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub help: Option<String>,
+    /// A name that there is and that is like the one that was given, where there is one. The help says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub closest: Option<String>,
+    /// Of missed items of a stream: the number after which they are kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept_after: Option<u64>,
 }
 
 macro_rules! codes {
@@ -101,6 +107,8 @@ codes! {
     INVALID_ID = "invalid_id";
     /// The run's history has no such event.
     NO_SUCH_EVENT = "no_such_event";
+    /// The run has no events yet: no program has begun it.
+    NO_EVENTS = "no_events";
     /// The run has ended with that event.
     AT_END = "at_end";
     /// The history does not fit the code that runs now, or there is no such code. The text has the exact error.
@@ -135,8 +143,18 @@ impl Refused {
             Some((text, help)) => (text.to_owned(), Some(help.to_owned())),
             None => (text, None),
         };
-        let code = code.to_owned();
-        Self { code, text, help }
+        Self {
+            code: code.to_owned(),
+            text,
+            help,
+            closest: None,
+            kept_after: None,
+        }
+    }
+
+    pub(super) fn with_closest(mut self, closest: Option<String>) -> Self {
+        self.closest = closest;
+        self
     }
 
     /// Whether it may have been done all the same.
@@ -177,7 +195,11 @@ impl From<SendError> for Refused {
             SendError::Unacknowledged { .. } => Self::UNACKNOWLEDGED,
             SendError::Unavailable(_) => Self::UNAVAILABLE,
         };
-        Self::new(code, error)
+        let closest = match &error {
+            SendError::NoSuchMessage { closest, .. } => closest.clone(),
+            _ => None,
+        };
+        Self::new(code, error).with_closest(closest)
     }
 }
 
@@ -203,6 +225,7 @@ impl From<ForkError> for Refused {
             ForkError::InvalidId(_) => Self::INVALID_ID,
             ForkError::NotFound { .. } => Self::RUN_NOT_FOUND,
             ForkError::Purged { .. } => Self::RUN_PURGED,
+            ForkError::NoSuchEvent { events: 0, .. } => Self::NO_EVENTS,
             ForkError::NoSuchEvent { .. } => Self::NO_SUCH_EVENT,
             ForkError::AtEnd { .. } => Self::AT_END,
             ForkError::TargetExists { .. } => Self::RUN_EXISTS,
@@ -244,7 +267,13 @@ impl From<UpdateError<Value>> for Refused {
             UpdateError::Unacknowledged { .. } => Self::UNACKNOWLEDGED,
             UpdateError::Unavailable(_) => Self::UNAVAILABLE,
         };
-        Self::new(code, error)
+        let closest = match &error {
+            UpdateError::NoHandler { closest, .. } | UpdateError::NoSuchUpdate { closest, .. } => {
+                closest.clone()
+            }
+            _ => None,
+        };
+        Self::new(code, error).with_closest(closest)
     }
 }
 

@@ -68,6 +68,13 @@ pub(super) fn check_published(
     .into())
 }
 
+impl NotPublished {
+    /// The name that was probably meant.
+    fn closest(&self) -> Option<String> {
+        closest(&self.name, self.known.iter().map(String::as_str))
+    }
+}
+
 impl fmt::Display for NotPublished {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
@@ -93,7 +100,7 @@ impl fmt::Display for NotPublished {
             let known: Vec<_> = known.iter().map(quoted).collect();
             write!(f, "; it has {}", known.join(", "))?;
         }
-        match closest(&self.name, known.iter().map(String::as_str)) {
+        match self.closest() {
             Some(closest) => write!(
                 f,
                 "\n\nhelp: there is one called \"{}\"",
@@ -112,6 +119,7 @@ impl From<NotPublished> for Refused {
             Publication::View => Self::NO_SUCH_VIEW,
             _ => Self::NO_SUCH_STREAM,
         };
-        Self::new(code, error)
+        let closest = error.closest();
+        Self::new(code, error).with_closest(closest)
     }
 }

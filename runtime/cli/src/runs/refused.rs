@@ -143,12 +143,8 @@ impl NotDone {
 
 /// An error whose help is what can be done here, where that is another thing than a program would do.
 fn told(about: About<'_>, mut refused: Refused, again: &str) -> Refused {
-    let is_said = |begin: &str| {
-        let help = refused.help.as_deref();
-        help.is_some_and(|help| help.starts_with(begin))
-    };
     // A name that is like the one that was given is the same help everywhere.
-    if is_said("there is one called") {
+    if refused.closest.is_some() {
         return refused;
     }
     let help = match &*refused.code {
@@ -170,10 +166,10 @@ fn told(about: About<'_>, mut refused: Refused, again: &str) -> Refused {
         Refused::RUN_PAUSED => {
             format!("{} lets it go on; then ask again", about.command("resume"))
         }
-        Refused::NO_SUCH_EVENT if is_said("name one") => {
+        Refused::NO_SUCH_EVENT => {
             format!("name one of them; {} shows them", about.command("history"))
         }
-        Refused::NO_SUCH_EVENT => "begin a run with the same input".to_owned(),
+        Refused::NO_EVENTS => "begin a run with the same input".to_owned(),
         Refused::RUN_PURGED => {
             format!("{} still tells how and when it ended", about.command_within("list"))
         }
@@ -192,9 +188,6 @@ fn told(about: About<'_>, mut refused: Refused, again: &str) -> Refused {
             "read on with `--after` the last number of the page before, or back with `--before` its first".to_owned()
         }
         Refused::UNACKNOWLEDGED => again.to_owned(),
-        Refused::OFFER_CLOSED if is_said("`client.status") => {
-            format!("{} tells how the run stands", about.command("show"))
-        }
         Refused::NO_SUCH_OPERATION
         | Refused::NOT_A_STUB
         | Refused::OTHER_STUB
@@ -203,7 +196,7 @@ fn told(about: About<'_>, mut refused: Refused, again: &str) -> Refused {
             "{} lists what runs wait for, with the references",
             about.command_within("waiting")
         ),
-        Refused::ITEMS_MISSED => match refused.help.as_deref().and_then(first_kept) {
+        Refused::ITEMS_MISSED => match refused.kept_after {
             Some(after) => format!("go on with what there is: `--after {after}`"),
             None => return refused,
         },
@@ -229,12 +222,6 @@ fn told(about: About<'_>, mut refused: Refused, again: &str) -> Refused {
     };
     refused.help = Some(help);
     refused
-}
-
-/// The number after which items are kept, in what a program would do.
-fn first_kept(help: &str) -> Option<u64> {
-    let (_, number) = help.split_once(".after(")?;
-    number.split_once(')')?.0.parse().ok()
 }
 
 /// Arguments that do not go together, or cannot be used.

@@ -168,7 +168,7 @@ fn refusals(run: &RunKey) -> Vec<Refused> {
     };
     // How a run has ended only the library can say.
     let ended = serde_json::json!({
-        "code": Refused::OFFER_CLOSED,
+        "code": Refused::RUN_FINISHED,
         "text": "it was not completed, since its run failed",
         "help": "`client.status(..)` shows how the run stands",
     });
