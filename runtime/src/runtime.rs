@@ -95,6 +95,7 @@ impl Runtime {
     /// (`#[activity(blocking)]`) cannot be stopped: it should ask
     /// [`ActivityCx::is_stopping`](perennial::ActivityCx::is_stopping), and a program that must not wait for it
     /// ends its tokio runtime with `shutdown_background`.
+    #[doc(alias = "shutdown", alias = "stop", alias = "close")]
     pub async fn drain(mut self, at_most: Duration) -> Drained {
         let began = Instant::now();
         let unfinished = self.engine.drain(at_most).await;

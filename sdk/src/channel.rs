@@ -100,6 +100,7 @@ pub struct Stream<T> {
 /// ```
 ///
 /// A name is as one of [messages](Message); a run has at most [`MAX_VIEWS`].
+#[doc(alias = "query")]
 pub struct View<T> {
     name: &'static str,
     data: PhantomData<fn(T) -> T>,

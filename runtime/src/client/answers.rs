@@ -32,6 +32,7 @@ impl Client {
     /// # Errors
     ///
     /// [`FulfilError`](crate::FulfilError).
+    #[doc(alias = "fulfill", alias = "resolve", alias = "complete")]
     pub fn fulfil<M, F: StubFn<M>>(
         &self,
         reference: impl TryInto<OperationId, Error: Into<InvalidId>>,

@@ -54,6 +54,7 @@ impl Client {
     /// # Errors
     ///
     /// [`ViewError`].
+    #[doc(alias = "query")]
     pub fn view<T: Data>(
         &self,
         run: &RunId,

@@ -185,6 +185,7 @@ impl<W: Workflow> RunHandle<W> {
     /// # Errors
     ///
     /// [`FulfilError`](super::FulfilError); [`OtherRun`](super::FulfilError::OtherRun) where the reference is one of another run (B13).
+    #[doc(alias = "fulfill", alias = "resolve", alias = "complete")]
     pub fn fulfil<M, F: StubFn<M>>(
         &self,
         reference: impl TryInto<OperationId, Error: Into<InvalidId>>,
@@ -218,6 +219,7 @@ impl<W: Workflow> RunHandle<W> {
     /// # Errors
     ///
     /// [`ViewError`].
+    #[doc(alias = "query")]
     pub fn view<T: Data>(
         &self,
         view: View<T>,

@@ -45,6 +45,7 @@
 mod ask;
 #[cfg(unix)]
 mod conversation;
+mod declared;
 mod error;
 mod follow;
 #[cfg(unix)]

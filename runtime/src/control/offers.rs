@@ -62,8 +62,7 @@ pub(super) fn check_stub(name: &str) -> Result<(), Refused> {
     Err(Refused::new(Refused::INVALID_NAME, text))
 }
 
-/// Puts a value into the queue of a run that nobody has: the next program that is started tells it to the run. Whether
-/// it is of the stub's type only that one knows.
+/// Puts a value into the queue of a run that nobody has: the next program that is started tells it to the run.
 pub(super) fn fulfil(
     store: &dyn Store,
     fulfil: Fulfil,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use perennial::value::Value;
+use perennial::value::{DecodeError, Value};
 use serde::{Deserialize, Serialize};
 
 use crate::client::{PauseError, SendError, UpdateError};
@@ -87,7 +87,7 @@ codes! {
     NOT_A_STUB = "not_a_stub";
     /// The operation is a call of another stub.
     OTHER_STUB = "other_stub";
-    /// The value is not of the type of the stub, or of the update.
+    /// The value is not of the type of the message, the stub or the update.
     WRONG_TYPE = "wrong_type";
     /// The operation has another value already.
     VALUE_CONFLICT = "value_conflict";
@@ -155,6 +155,19 @@ impl Refused {
     pub(super) fn with_closest(mut self, closest: Option<String>) -> Self {
         self.closest = closest;
         self
+    }
+
+    /// Of what was sent to a run whose workflow could not read it.
+    pub(super) fn wrong_type(name: &str, workflow: &str, error: &DecodeError) -> Self {
+        let DecodeError {
+            expected, problem, ..
+        } = error;
+        let text = format!(
+            "\"{name}\" was not sent, since workflow `{workflow}` takes it with a value of type `{expected}`, and this is \
+             none: {problem}\n\n\
+             help: nothing was stored; send a value of that type"
+        );
+        Self::new(Self::WRONG_TYPE, text)
     }
 
     /// Whether it may have been done all the same.

@@ -7,6 +7,7 @@ use std::time::SystemTime;
 
 use perennial::{MAX_CHANNEL_NAME, Publication, RunKey, Timestamp, is_channel_name};
 
+use super::declared::{self, declared};
 use super::follow::{self, Ended, Follow, GivenUp, Listener};
 use super::offers::{self, Fulfil};
 use super::pause;
@@ -29,10 +30,7 @@ use crate::engine::Shared;
 use crate::engine::{self, PauseReply, PauseWish};
 use crate::error::{ReadError, Unavailable};
 use crate::fork::Wish;
-use crate::manifest::{
-    Manifest, OfferManifest, PublishManifest, ReceiveManifest, WorkflowManifest,
-};
-use crate::registry::closest;
+use crate::manifest::{OfferManifest, PublishManifest, ReceiveManifest};
 use crate::store::{
     Ack, AttemptRecord, Deliver, KeyKind, ListQuery, Queued, Refusal, SendKey, Store, StoreError,
     send_digest,
@@ -248,7 +246,7 @@ impl Serve for Stopped {
 
     /// Puts it into the run's queue: the next program that is started on the store tells it to the run.
     fn send(&self, tell: Tell) -> Result<Receipt, Refused> {
-        let checked = check_awaited(self.store(), &tell);
+        let checked = declared::check_told(self.store(), &tell);
         let now = self.now();
         let key = match key(&tell, now) {
             Some((key, at)) => {
@@ -290,6 +288,7 @@ impl Serve for Stopped {
     }
 
     fn fulfil(&self, fulfil: Fulfil) -> Result<Receipt, Refused> {
+        declared::check_given(self.store(), &fulfil)?;
         offers::fulfil(self.store(), fulfil, self.now())
     }
 
@@ -478,25 +477,6 @@ fn attempts(records: Vec<AttemptRecord>) -> Vec<Attempts> {
     found.into_values().collect()
 }
 
-/// A workflow, as the newest program tells that has it.
-pub(super) fn declared(
-    store: &dyn Store,
-    workflow: &str,
-) -> Result<Option<WorkflowManifest>, StoreError> {
-    Ok(declarations(store, workflow)?.into_iter().next())
-}
-
-/// A workflow, as each program tells that has it: whichever of them goes on with a run.
-pub(super) fn declarations(
-    store: &dyn Store,
-    workflow: &str,
-) -> Result<Vec<WorkflowManifest>, StoreError> {
-    let programs = store.programs()?.into_iter();
-    let manifests = programs.filter_map(|program| Manifest::from_value(&program.manifest));
-    let declared = manifests.filter_map(|manifest| manifest.workflow(workflow).cloned());
-    Ok(declared.collect())
-}
-
 impl From<ReceiveManifest> for Receives {
     fn from(one: ReceiveManifest) -> Self {
         Self {
@@ -523,32 +503,6 @@ impl From<OfferManifest> for StubType {
             result: one.result,
         }
     }
-}
-
-/// Refuses what a run is known not to wait for, as a program would (M38).
-fn check_awaited(store: &dyn Store, tell: &Tell) -> Result<(), Refused> {
-    // What is the matter with the run the store says when it gets it.
-    let Some(head) = store.head(&tell.run)? else {
-        return Ok(());
-    };
-    let programs = declarations(store, &head.workflow)?;
-    let known = programs.iter().flat_map(|workflow| &workflow.receives);
-    let known = known.filter(|known| known.channel == tell.channel);
-    let mut declared: Vec<_> = known.map(|known| known.name.clone()).collect();
-    let may_be_others = programs.iter().any(|workflow| workflow.receives_others);
-    if programs.is_empty() || may_be_others || declared.contains(&tell.name) {
-        return Ok(());
-    }
-    declared.sort();
-    declared.dedup();
-    let error = SendError::NoSuchMessage {
-        workflow: head.workflow,
-        channel: tell.channel,
-        closest: closest(&tell.name, declared.iter().map(String::as_str)),
-        name: tell.name.clone(),
-        declared,
-    };
-    Err(error.into())
 }
 
 /// Refuses a name that nothing of that kind can have. `done`: what was not done.

@@ -36,19 +36,13 @@ pub(super) fn check(shared: &Shared, tell: &Tell) -> Result<(), Refused> {
         if known.channel == *channel && known.name == name {
             match known.accepts(payload) {
                 Ok(()) => return Ok(()),
-                Err(error) => wrong = Some((known.data().name, error)),
+                Err(error) => wrong = Some(error),
             }
         }
     }
     match wrong {
-        Some((expected, error)) if !is_known(store, tell)? => {
-            let text = format!(
-                "\"{name}\" was not sent, since workflow `{}` takes it with a value of type `{expected}`, and this is \
-                 none: {}\n\n\
-                 help: nothing was stored; send a value of that type",
-                head.workflow, error.problem
-            );
-            Err(Refused::new(Refused::WRONG_TYPE, text))
+        Some(error) if !is_known(store, tell)? => {
+            Err(Refused::wrong_type(name, &head.workflow, &error))
         }
         _ => Ok(()),
     }

@@ -4,8 +4,8 @@ use std::fmt;
 
 use perennial::{Publication, RunKey};
 
+use super::declared::declarations;
 use super::refused::Refused;
-use super::serve::declarations;
 use crate::error::ReadError;
 use crate::registry::closest;
 use crate::store::Store;

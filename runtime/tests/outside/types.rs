@@ -52,23 +52,28 @@ async fn a_message_that_the_workflow_could_not_read_is_refused_and_not_stored() 
     assert!(run.result().await.unwrap());
 }
 
-/// No program had the store open, and nobody knew the type.
+/// As `order` was before.
+#[workflow(name = "order")]
+async fn order_in_words(cx: &Cx) -> Result<String, Error> {
+    const APPROVAL: Message<String> = Message::new("approval");
+    Ok(cx.receive(APPROVAL).await?)
+}
+
+/// It was of the type that the program before took.
 #[tokio::test]
 async fn what_was_taken_before_has_its_receipt_though_it_could_not_be_read() {
     let folder = tempfile::tempdir().unwrap();
-    let start = async || {
-        let builder = program(folder.path()).control_socket();
-        builder.start().await.unwrap()
-    };
-    let first = start().await;
+    let first = Runtime::builder(folder.path()).durability(Durability::Os);
+    let first = first.workflow(order_in_words).start().await.unwrap();
     let client = first.client();
-    client.start(order, "order-1", ()).await.unwrap();
+    client.start(order_in_words, "order-1", ()).await.unwrap();
     drop(client);
     drop(first);
     let request = || tell("\"yes\"", Some("a"));
     let (whereabouts, before) = ask(folder.path(), request()).await.unwrap();
     assert_eq!(whereabouts, Whereabouts::Stopped);
-    let second = start().await;
+    let second = program(folder.path()).control_socket();
+    let second = second.start().await.unwrap();
     let (whereabouts, again) = ask(folder.path(), request()).await.unwrap();
     assert_eq!(whereabouts, Whereabouts::Program);
     let (Answer::Sent(before), Answer::Sent(again)) = (before, again) else {
@@ -78,17 +83,53 @@ async fn what_was_taken_before_has_its_receipt_though_it_could_not_be_read() {
     drop(second);
 }
 
+/// What the programs of a store have declared is enough for that.
+#[tokio::test]
+async fn what_no_program_could_read_is_refused_where_none_is_there_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let runtime = program(folder.path()).start().await.unwrap();
+    runtime.client().start(order, "order-1", ()).await.unwrap();
+    drop(runtime);
+    let refused = ask(folder.path(), tell("\"yes\"", None)).await;
+    let AskError::Refused(refused) = refused.unwrap_err() else {
+        panic!("it is refused");
+    };
+    assert_eq!(refused.code, Refused::WRONG_TYPE);
+    let (whereabouts, _) = ask(folder.path(), tell("true", None)).await.unwrap();
+    assert_eq!(whereabouts, Whereabouts::Stopped);
+    let runtime = program(folder.path()).start().await.unwrap();
+    let run = runtime.client().run(order, "order-1").unwrap();
+    assert!(run.result().await.unwrap());
+    let stored = run.list_messages().page().await.unwrap();
+    assert_eq!(stored.messages.len(), 1);
+}
+
 #[tokio::test]
 async fn what_another_wait_may_take_is_not_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    let builder = Runtime::builder(folder.path()).durability(Durability::Os);
-    let runtime = builder.workflow(both).control_socket().start();
-    let runtime = runtime.await.unwrap();
-    let run = runtime.client().start(both, "order-1", ()).await.unwrap();
-    for payload in ["\"yes\"", "true"] {
-        ask(folder.path(), tell(payload, None)).await.unwrap();
+    for stopped in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let start = || {
+            let builder = Runtime::builder(folder.path()).durability(Durability::Os);
+            builder.workflow(both).control_socket().start()
+        };
+        let mut runtime = Some(start().await.unwrap());
+        let client = runtime.as_ref().unwrap().client();
+        client.start(both, "order-1", ()).await.unwrap();
+        drop(client);
+        if stopped {
+            drop(runtime.take());
+        }
+        for payload in ["\"yes\"", "true"] {
+            let (whereabouts, _) = ask(folder.path(), tell(payload, None)).await.unwrap();
+            assert_eq!(whereabouts == Whereabouts::Stopped, stopped);
+        }
+        let runtime = match runtime {
+            Some(runtime) => runtime,
+            None => start().await.unwrap(),
+        };
+        let run = runtime.client().run(both, "order-1").unwrap();
+        assert_eq!(run.result().await.unwrap(), "yes, true");
     }
-    assert_eq!(run.result().await.unwrap(), "yes, true");
 }
 
 /// It is said what is the matter with the run, and not with the value.

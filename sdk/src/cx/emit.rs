@@ -14,6 +14,7 @@ impl Cx {
     ///
     /// An item that cannot be stored blocks the run, as does a stream more than
     /// [`MAX_STREAMS`](crate::MAX_STREAMS); the workflow is then not polled again.
+    #[doc(alias = "publish")]
     #[track_caller]
     pub fn emit<T: Data>(&self, stream: Stream<T>, item: T) {
         let core = self.core();

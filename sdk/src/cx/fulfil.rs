@@ -43,6 +43,7 @@ impl Cx {
     /// # Errors
     ///
     /// [`FulfilFailure`]: the offer is not fulfilled with that value, and why.
+    #[doc(alias = "fulfill", alias = "resolve", alias = "complete")]
     pub fn fulfil<F, M>(
         &self,
         reference: &OperationId,

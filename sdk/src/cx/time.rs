@@ -28,6 +28,7 @@ impl Cx {
     ///
     /// [`SleepError`]: the length is more than [`MAX_SLEEP`], of which nothing is recorded, or the run is cancelled
     /// meanwhile.
+    #[doc(alias = "timer", alias = "delay")]
     pub fn sleep(&self, duration: Duration) -> Sleep {
         Sleep::after(Handle::new(self), duration)
     }

@@ -29,6 +29,21 @@ fn arguments_that_cannot_be_used_are_told() {
 }
 
 #[test]
+fn what_is_misspelt_is_told_how_it_is_spelt() {
+    let world = World::new();
+    let command = world.perennial(&["fulfill", "store"]).all();
+    assert!(
+        command.contains("a similar subcommand exists: 'fulfil'"),
+        "{command}"
+    );
+    let option = world.perennial(&["list", "store", "--jsno"]).all();
+    assert!(
+        option.contains("a similar argument exists: '--json'"),
+        "{option}"
+    );
+}
+
+#[test]
 fn each_command_says_what_it_does() {
     let world = World::new();
     let told = [

@@ -1,0 +1,196 @@
+//! What programs have told of their workflows, and what can be said by it of a store that no program has open.
+
+use perennial::value::{DecodeError, Value};
+use serde::de::DeserializeOwned;
+
+use super::offers::Fulfil;
+use super::refused::Refused;
+use super::request::Tell;
+use crate::client::{FulfilError, SendError};
+use crate::manifest::{Manifest, TypeManifest, WorkflowManifest};
+use crate::registry::closest;
+use crate::store::{Head, Store, StoreError};
+
+/// A workflow, as the newest program tells that has it.
+pub(super) fn declared(
+    store: &dyn Store,
+    workflow: &str,
+) -> Result<Option<WorkflowManifest>, StoreError> {
+    Ok(declarations(store, workflow)?.into_iter().next())
+}
+
+/// A workflow, as each program tells that has it: whichever of them goes on with a run.
+pub(super) fn declarations(
+    store: &dyn Store,
+    workflow: &str,
+) -> Result<Vec<WorkflowManifest>, StoreError> {
+    let programs = store.programs()?.into_iter();
+    let manifests = programs.filter_map(|program| Manifest::from_value(&program.manifest));
+    let declared = manifests.filter_map(|manifest| manifest.workflow(workflow).cloned());
+    Ok(declared.collect())
+}
+
+/// Refuses what a run is known not to wait for, and what is of none of the types that it takes, as a program would
+/// (M38).
+pub(super) fn check_told(store: &dyn Store, tell: &Tell) -> Result<(), Refused> {
+    // What is the matter with the run the store says when it gets it.
+    let Some(head) = store.head(&tell.run)? else {
+        return Ok(());
+    };
+    let programs = declarations(store, &head.workflow)?;
+    let may_be_others = programs.iter().any(|workflow| workflow.receives_others);
+    if programs.is_empty() || may_be_others {
+        return Ok(());
+    }
+    let known = programs.iter().flat_map(|workflow| &workflow.receives);
+    let known = known.filter(|known| known.channel == tell.channel);
+    let of_that_name = known.clone().filter(|known| known.name == tell.name);
+    let of_that_name: Vec<_> = of_that_name.collect();
+    if of_that_name.is_empty() {
+        let mut declared: Vec<_> = known.map(|known| known.name.clone()).collect();
+        declared.sort();
+        declared.dedup();
+        let error = SendError::NoSuchMessage {
+            closest: closest(&tell.name, declared.iter().map(String::as_str)),
+            workflow: head.workflow,
+            channel: tell.channel,
+            name: tell.name.clone(),
+            declared,
+        };
+        return Err(error.into());
+    }
+    if may_be_read_otherwise(&head) {
+        return Ok(());
+    }
+    let types = of_that_name.iter().map(|known| known.data.as_ref());
+    match refuted(&tell.payload, types) {
+        Some(error) => Err(Refused::wrong_type(&tell.name, &head.workflow, &error)),
+        None => Ok(()),
+    }
+}
+
+/// Refuses a value that is of none of the types of the call's stub. What the store says of the call comes first.
+pub(super) fn check_given(store: &dyn Store, fulfil: &Fulfil) -> Result<(), Refused> {
+    let Some(head) = store.head(&fulfil.run)? else {
+        return Ok(());
+    };
+    let offer = store.offer(&fulfil.run, fulfil.operation)?;
+    let waits = offer.is_some_and(|offer| offer.is_open() && offer.name == fulfil.stub);
+    if !waits || may_be_read_otherwise(&head) {
+        return Ok(());
+    }
+    let programs = declarations(store, &head.workflow)?;
+    let known = programs.iter().flat_map(|workflow| &workflow.offers);
+    let known = known.filter(|known| known.name == fulfil.stub);
+    let Some(error) = refuted(&fulfil.value, known.map(|known| known.result.as_ref())) else {
+        return Ok(());
+    };
+    let error = FulfilError::WrongType {
+        reference: fulfil.reference(),
+        stub: fulfil.stub.clone(),
+        expected: error.expected,
+        error,
+    };
+    Err(error.into())
+}
+
+/// Whether the run has ended, which the store says, or waits for another program, which may read what those before did
+/// not.
+fn may_be_read_otherwise(head: &Head) -> bool {
+    head.status.is_finished() || head.blocked
+}
+
+/// What is wrong with a value that is of none of the types. Those that only code knows may be anything.
+fn refuted<'a>(
+    value: &Value,
+    types: impl Iterator<Item = Option<&'a TypeManifest>>,
+) -> Option<DecodeError> {
+    let mut wrong = None;
+    for known in types {
+        let decode = of_the_language(&known?.name)?;
+        match decode(value) {
+            Ok(()) => return None,
+            Err(error) => wrong = Some(error),
+        }
+    }
+    wrong
+}
+
+type Decode = fn(&Value) -> Result<(), DecodeError>;
+
+/// How a type is read that is known without its code.
+fn of_the_language(name: &str) -> Option<Decode> {
+    Some(match name {
+        "()" => decode::<()>,
+        "bool" => decode::<bool>,
+        "char" => decode::<char>,
+        "alloc::string::String" => decode::<String>,
+        "u8" => decode::<u8>,
+        "u16" => decode::<u16>,
+        "u32" => decode::<u32>,
+        "u64" => decode::<u64>,
+        "usize" => decode::<usize>,
+        "i8" => decode::<i8>,
+        "i16" => decode::<i16>,
+        "i32" => decode::<i32>,
+        "i64" => decode::<i64>,
+        "isize" => decode::<isize>,
+        "f32" => decode::<f32>,
+        "f64" => decode::<f64>,
+        _ => return None,
+    })
+}
+
+fn decode<T: DeserializeOwned>(value: &Value) -> Result<(), DecodeError> {
+    value.decode::<T>().map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    fn is_refuted(json: &str, types: &[&str]) -> bool {
+        let types: Vec<TypeManifest> = types
+            .iter()
+            .map(|name| serde_json::from_value(serde_json::json!({ "name": name })).unwrap())
+            .collect();
+        refuted(&Value::from_json(json).unwrap(), types.iter().map(Some)).is_some()
+    }
+
+    #[test]
+    fn what_is_of_none_of_the_types_of_the_language_is_refuted() {
+        assert!(is_refuted("\"yes\"", &["bool"]));
+        assert!(is_refuted("300", &["bool", "u8"]));
+        assert!(!is_refuted("300", &["bool", "u16"]));
+        assert!(!is_refuted("true", &["bool"]));
+        assert!(!is_refuted("null", &["()"]));
+    }
+
+    #[test]
+    fn what_only_code_knows_may_be_anything() {
+        for types in [
+            &["shop::String"][..],
+            &["bool", "shop::Verdict"],
+            &["shop::Verdict", "bool"],
+            &[],
+        ] {
+            assert!(!is_refuted("5", types), "{types:?}");
+        }
+        assert!(refuted(&Value::null(), [None].into_iter()).is_none());
+    }
+
+    #[test]
+    fn the_names_are_those_that_the_compiler_gives() {
+        for (name, decodes) in [
+            (std::any::type_name::<String>(), "\"a\""),
+            (std::any::type_name::<()>(), "null"),
+            (std::any::type_name::<char>(), "\"a\""),
+            (std::any::type_name::<f64>(), "0.5"),
+        ] {
+            let decode = of_the_language(name).unwrap();
+            decode(&Value::from_json(decodes).unwrap()).unwrap();
+        }
+    }
+}
