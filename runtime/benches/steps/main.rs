@@ -71,4 +71,5 @@ fn main() {
     stream::measure(&tokio, &folder, rounds, &report);
     parked::measure(&folder, rounds, &report);
     let _ = std::fs::remove_dir_all(&folder);
+    report.end();
 }

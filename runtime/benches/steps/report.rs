@@ -1,5 +1,6 @@
 //! How the figures are shown.
 
+use std::cell::RefCell;
 use std::path::Path;
 
 pub fn median(values: &[f64]) -> f64 {
@@ -43,11 +44,14 @@ pub struct Report {
     form: Form,
     /// The names of the lines that are wanted; empty: all.
     only: Vec<String>,
+    /// Those that were shown.
+    shown: RefCell<Vec<&'static str>>,
 }
 
 impl Report {
     pub fn new(form: Form, only: Vec<String>) -> Self {
-        Self { form, only }
+        let shown = RefCell::default();
+        Self { form, only, shown }
     }
 
     pub fn wants(&self, name: &str) -> bool {
@@ -82,6 +86,18 @@ impl Report {
             Form::Markdown => line.markdown(),
         };
         println!("{text}");
+        self.shown.borrow_mut().push(line.name);
+    }
+
+    /// A figure that is wanted and that nothing measures was probably misspelt.
+    pub fn end(self) {
+        let shown = self.shown.into_inner();
+        let missing = |wanted: &&String| !shown.contains(&wanted.as_str());
+        let missing: Vec<_> = self.only.iter().filter(missing).collect();
+        assert!(
+            missing.is_empty(),
+            "no figure is called {missing:?} here; see the head of benches/steps/main.rs"
+        );
     }
 }
 
