@@ -77,6 +77,6 @@ pub use publications::{ItemPage, ReadStream, Views};
 pub use refused::Refused;
 pub use request::{
     Answer, Ask, Attempts, HistoryPart, ListMessages, ListRuns, Publishes, Receives, Request,
-    RunDetails, StubType, Tell,
+    RunDetails, StubType, Tell, UpdateType,
 };
 pub use runs::{Runs, Whereabouts};

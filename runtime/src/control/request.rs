@@ -237,6 +237,9 @@ pub struct RunDetails {
     /// The streams and views that its workflow publishes anywhere, as far as that program tells.
     #[serde(default)]
     pub publishes: Vec<Publishes>,
+    /// The updates that its workflow handles anywhere, as far as that program tells.
+    #[serde(default)]
+    pub updates: Vec<UpdateType>,
 }
 
 /// What became of the attempts of an activity that brought no result.
@@ -281,6 +284,17 @@ pub struct StubType {
     /// The type of what it takes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<TypeManifest>,
+}
+
+/// An update that a workflow handles.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct UpdateType {
+    /// The name.
+    pub name: String,
+    /// The type of what is asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<TypeManifest>,
 }
 
 /// A part of the history of a run's last generation.

@@ -15,7 +15,7 @@ use super::publications;
 use super::refused::Refused;
 use super::request::{
     Answer, Ask, Attempts, HistoryPart, ListMessages, ListRuns, Publishes, Receives, Request,
-    RunDetails, StubType, Tell,
+    RunDetails, StubType, Tell, UpdateType,
 };
 use super::room::{size, within_room};
 #[cfg(unix)]
@@ -30,7 +30,7 @@ use crate::engine::Shared;
 use crate::engine::{self, PauseReply, PauseWish};
 use crate::error::{ReadError, Unavailable};
 use crate::fork::Wish;
-use crate::manifest::{OfferManifest, PublishManifest, ReceiveManifest};
+use crate::manifest::{OfferManifest, PublishManifest, ReceiveManifest, UpdateManifest};
 use crate::store::{
     Ack, AttemptRecord, Deliver, KeyKind, ListQuery, Queued, Refusal, SendKey, Store, StoreError,
     send_digest,
@@ -440,19 +440,21 @@ fn details(store: &dyn Store, run: RunKey, at: Timestamp) -> Result<RunDetails, 
     let declared = declared(store, &loaded.head.workflow)?;
     // Of a workflow that nobody tells of nothing is known.
     let receives_others = declared.as_ref().is_none_or(|known| known.receives_others);
-    let (receives, stubs, publishes) = match declared {
-        Some(known) => (known.receives, known.offers, known.publishes),
+    let (receives, stubs, publishes, updates) = match declared {
+        Some(known) => (known.receives, known.offers, known.publishes, known.updates),
         None => Default::default(),
     };
     let receives = receives.into_iter().map(Receives::from).collect();
     let stubs = stubs.into_iter().map(StubType::from).collect();
     let publishes = publishes.into_iter().map(Publishes::from).collect();
+    let updates = updates.into_iter().map(UpdateType::from).collect();
     Ok(RunDetails {
         offers: offers::of_run(store, &run, &loaded.head)?,
         stubs: within_room(stubs, size),
         views: within_room(loaded.views, size),
         streams: loaded.head.streams.clone(),
         publishes: within_room(publishes, size),
+        updates: within_room(updates, size),
         tasks: within_room(loaded.tasks, size),
         more_queue: (rows - queue.len()) as u64,
         queue,
@@ -501,6 +503,15 @@ impl From<OfferManifest> for StubType {
         Self {
             name: one.name,
             result: one.result,
+        }
+    }
+}
+
+impl From<UpdateManifest> for UpdateType {
+    fn from(one: UpdateManifest) -> Self {
+        Self {
+            name: one.name,
+            input: one.input,
         }
     }
 }

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use perennial::history::Channel;
 use perennial::{Namespace, RunKey};
-use perennial_runtime::RunState;
-use perennial_runtime::control::{Answer, Request, RunDetails, Runs};
+use perennial_runtime::control::{Answer, Request, RunDetails, Runs, Whereabouts};
+use perennial_runtime::{RunState, TypeManifest};
 
 use super::inert::{inert, line};
 use super::list::state;
@@ -54,10 +54,11 @@ impl Show {
             // What has happened since is not in the details.
             units.retain(|unit| unit.last() <= details.info.events);
         }
+        let at_work = runs.whereabouts() == Whereabouts::Program;
         runs.close()?;
         let timeline = timeline(&units, &details);
         let Some(number) = operation else {
-            return Ok(said(text(store, &details, &timeline)));
+            return Ok(said(text(store, &details, &timeline, at_work)));
         };
         let operation = Operation::find(&units, &details, &timeline, number)
             .map_err(|not| not_there(store, &details, number, &not))?;
@@ -106,7 +107,8 @@ pub(super) fn details(
     }
 }
 
-fn text(store: &Path, details: &RunDetails, timeline: &Timeline) -> String {
+/// `at_work`: a program has the store open.
+fn text(store: &Path, details: &RunDetails, timeline: &Timeline, at_work: bool) -> String {
     let info = &details.info;
     let mut text = format!(
         "{} · {} · {}\n",
@@ -147,6 +149,10 @@ fn text(store: &Path, details: &RunDetails, timeline: &Timeline) -> String {
     if info.finished.is_none() {
         text += &answers(store, details, timeline);
     }
+    // Whether it may be, the code of the workflow says, which only a program has.
+    if at_work && matches!(info.state, RunState::Running) && info.paused.is_none() {
+        text += &changes(store, details);
+    }
     text
 }
 
@@ -174,6 +180,10 @@ fn head(details: &RunDetails, timeline: &Timeline) -> String {
     };
     let open: Vec<_> = timeline.open.values().map(Open::name).collect();
     let waiting = match &*open {
+        // Nothing that its history knows is open. So it waits for what is in none: `cx.until`.
+        [] if matches!(info.state, RunState::Running) => {
+            format!("waiting for a condition, {quiet}")
+        }
         [] => quiet,
         open => format!("waiting for {}, {quiet}", open.join(", ")),
     };
@@ -261,7 +271,9 @@ fn answers(store: &Path, details: &RunDetails, timeline: &Timeline) -> String {
 /// The command line for one of them; `None`: it is nothing that somebody is asked for.
 fn answer(store: &Path, details: &RunDetails, open: &Open) -> Option<String> {
     let run = &details.info.run;
-    let (kind, words, data): (_, Vec<&str>, _) = match open {
+    // A reference says itself of which namespace it is.
+    let said = Namespace::default();
+    let (kind, namespace, words, data) = match open {
         Open::Receive { channel, name } => {
             let mut receives = details.receives.iter();
             let known = receives.find(|known| known.channel == *channel && known.name == *name);
@@ -270,47 +282,53 @@ fn answer(store: &Path, details: &RunDetails, open: &Open) -> Option<String> {
                 Channel::Signal => "signal",
             };
             let data = known.and_then(|known| known.data.as_ref());
-            (kind, vec![run.id.as_str(), name], data)
+            (kind, &run.namespace, [run.id.as_str(), name], data)
         }
         Open::Stub { name, reference } => {
             let mut stubs = details.stubs.iter();
             let known = stubs.find(|known| known.name == *name);
             let data = known.and_then(|known| known.result.as_ref());
-            ("fulfil", vec![reference, name], data)
+            ("fulfil", &said, [reference.as_str(), name], data)
         }
         Open::Activity { .. } | Open::Timer { .. } | Open::Send { .. } | Open::Fulfil { .. } => {
             return None;
         }
     };
-    let Some(store) = store.to_str() else {
-        return Some(
-            "answer it: the path of the store has characters that no command line can be shown with\n"
-                .to_owned(),
-        );
-    };
-    // A reference says itself of which namespace it is.
-    let elsewhere = kind != "fulfil" && run.namespace != Namespace::default();
-    let mut options = vec![kind];
-    if elsewhere {
-        options.extend(["--namespace", run.namespace.as_str()]);
-    }
+    Some(giving("answer it", kind, store, namespace, words, data))
+}
+
+/// Command lines for the changes that it can be asked for.
+fn changes(store: &Path, details: &RunDetails) -> String {
+    let run = &details.info.run;
+    let updates = details.updates.iter().map(|update| {
+        let words = [run.id.as_str(), &update.name];
+        let data = update.input.as_ref();
+        giving("ask it", "update", store, &run.namespace, words, data)
+    });
+    updates.collect()
+}
+
+/// The command line that gives something of that type, after what it is for.
+fn giving(
+    what_for: &str,
+    kind: &str,
+    store: &Path,
+    namespace: &Namespace,
+    [of, name]: [&str; 2],
+    data: Option<&TypeManifest>,
+) -> String {
     let sample = data.and_then(sample);
-    let mut all = vec![store];
-    all.extend(words);
-    all.push(sample.as_deref().unwrap_or("JSON"));
-    let command = shell::command(&options, &all);
-    if inert(&command) != command {
-        // What is shown would not be what a shell takes.
-        return Some(format!(
-            "answer it: perennial {kind}, with characters that cannot be shown: {}\n",
-            line(&command)
-        ));
+    let words = [of, name, sample.as_deref().unwrap_or("JSON")];
+    let command = match shell::within(kind, store, namespace, &words) {
+        Ok(command) => command,
+        Err(why) => return format!("{what_for}: {why}\n"),
+    };
+    match (sample, data) {
+        (None, Some(data)) => {
+            let below = " ".repeat(what_for.len() + 2);
+            let name = line(&data.name);
+            format!("{what_for}: {command}\n{below}where JSON is of the type {name}\n")
+        }
+        _ => format!("{what_for}: {command}\n"),
     }
-    Some(match (sample, data) {
-        (None, Some(data)) => format!(
-            "answer it: {command}\n           where JSON is of the type {}\n",
-            line(&data.name)
-        ),
-        _ => format!("answer it: {command}\n"),
-    })
 }

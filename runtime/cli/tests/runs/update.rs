@@ -91,3 +91,28 @@ fn o21_a_run_is_asked_for_a_change_and_says_what_it_thinks_of_it() {
     ];
     insta::assert_snapshot!(after.join("\n"));
 }
+
+#[test]
+fn a_run_that_waits_for_a_condition_is_shown_with_what_it_can_be_asked_for() {
+    let world = World::new();
+    let process = started(&world);
+    let shown = || world.perennial(&["show", "store", "budget-1"]).succeeded();
+    let asked = "ask it: perennial update store budget-1 set-limit 0\n";
+    let running = shown();
+    assert!(
+        running.contains("budget · waiting for a condition, nothing new for"),
+        "{running}"
+    );
+    assert!(running.ends_with(asked), "{running}");
+    // Paused it takes none, and stopped nobody can say whether it may be.
+    world.perennial(&["pause", "store", "budget-1"]).succeeded();
+    let paused = shown();
+    assert!(!paused.contains("ask it"), "{paused}");
+    drop(process);
+    world
+        .perennial(&["resume", "store", "budget-1"])
+        .succeeded();
+    let stopped = shown();
+    assert!(stopped.contains("waiting for a condition"), "{stopped}");
+    assert!(!stopped.contains("ask it"), "{stopped}");
+}
