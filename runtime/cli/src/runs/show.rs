@@ -178,13 +178,22 @@ fn head(details: &RunDetails, timeline: &Timeline) -> String {
         // The newest of it is not here.
         more => format!("has {more} more to be told"),
     };
-    let open: Vec<_> = timeline.open.values().map(Open::name).collect();
+    let is_coming = |number: &u64| is_on_its_way(details, *number);
+    let comes = timeline.open.keys().any(is_coming);
+    let open = timeline.open.iter();
+    let open = open.filter(|(number, _)| !is_coming(number));
+    let open: Vec<_> = open.map(|(_, open)| open.name()).collect();
     let waiting = match &*open {
+        [] if comes => format!("waiting to be told what has come, {quiet}"),
         // Nothing that its history knows is open. So it waits for what is in none: `cx.until`.
         [] if matches!(info.state, RunState::Running) => {
             format!("waiting for a condition, {quiet}")
         }
         [] => quiet,
+        open if comes => format!(
+            "waiting for {}, and to be told what has come, {quiet}",
+            open.join(", ")
+        ),
         open => format!("waiting for {}, {quiet}", open.join(", ")),
     };
     match info.state {

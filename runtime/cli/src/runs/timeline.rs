@@ -487,6 +487,15 @@ impl Maker<'_> {
         let deadlines: BTreeMap<_, _> = offers
             .filter_map(|offer| Some((offer.reference.number, offer.deadline?)))
             .collect();
+        let queue = details.queue.iter();
+        let given: BTreeMap<_, _> = queue
+            .filter_map(|row| match &row.observation {
+                Observation::StubFulfilled {
+                    operation, value, ..
+                } => Some((*operation, (value, row.at))),
+                _ => None,
+            })
+            .collect();
         for (number, operation) in &self.operations {
             if let Some(deadline) = deadlines.get(number) {
                 let line = &mut self.lines[operation.line];
@@ -499,10 +508,16 @@ impl Maker<'_> {
                 (Open::Activity { .. }, None) => {
                     "has ended, and the run was not told yet".to_owned()
                 }
+                (Open::Stub { .. }, _) => match given.get(number) {
+                    Some((of, at)) => {
+                        let (of, at) = (value(of), time(*at));
+                        format!("{of}, at {at}, of which the run was not told yet")
+                    }
+                    None => continue,
+                },
                 (
                     Open::Timer { .. }
                     | Open::Receive { .. }
-                    | Open::Stub { .. }
                     | Open::Send { .. }
                     | Open::Fulfil { .. },
                     _,

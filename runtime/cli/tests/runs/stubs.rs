@@ -43,6 +43,15 @@ fn a_call_is_answered_once_and_another_value_is_refused() {
     let shown = world.perennial(&["show", "store", "shop/cart-1"]);
     let shown = shown.succeeded();
     assert!(!shown.contains("perennial fulfil"), "{shown}");
+    assert!(
+        shown.contains(", and to be told what has come, "),
+        "{shown}"
+    );
+    assert!(shown.contains("stub review"), "{shown}");
+    assert!(
+        shown.contains("of which the run was not told yet"),
+        "{shown}"
+    );
 }
 
 #[test]
