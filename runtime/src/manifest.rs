@@ -99,7 +99,7 @@ pub struct WorkflowManifest {
     /// The activities that it calls, by name, as far as its source tells.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub activities: Vec<String>,
-    /// The messages and signals that it waits for, by kind and name, as far as its source tells (S25).
+    /// The messages and signals that it waits for, by kind, name and type, as far as its source tells (S25).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub receives: Vec<ReceiveManifest>,
     /// Whether it may wait for others too: under a name that is no constant, or in a function that it calls.
@@ -355,8 +355,9 @@ impl WorkflowManifest {
         activities.sort();
         activities.dedup();
         let mut receives = graph.receives();
-        receives.sort_by_key(|one| (one.channel, one.name));
-        receives.dedup_by_key(|one| (one.channel, one.name));
+        // One name may stand for two types: that is two waits.
+        receives.sort_by_key(|one| (one.channel, one.name, one.data().name));
+        receives.dedup_by_key(|one| (one.channel, one.name, one.data().name));
         let mut publishes = graph.publishes();
         publishes.sort_by_key(|one| (one.kind, one.name));
         publishes.dedup_by_key(|one| (one.kind, one.name));

@@ -96,7 +96,7 @@ impl Report {
         let missing: Vec<_> = self.only.iter().filter(missing).collect();
         assert!(
             missing.is_empty(),
-            "no figure is called {missing:?} here; see the head of benches/steps/main.rs"
+            "no figure is called {missing:?}, or not with this number of rounds; see the head of benches/steps/main.rs"
         );
     }
 }

@@ -1,5 +1,6 @@
 //! What programs have told of their workflows, and what can be said by it of a store that no program has open.
 
+use perennial::Timestamp;
 use perennial::value::{DecodeError, Value};
 use serde::de::DeserializeOwned;
 
@@ -16,18 +17,27 @@ pub(super) fn declared(
     store: &dyn Store,
     workflow: &str,
 ) -> Result<Option<WorkflowManifest>, StoreError> {
-    Ok(declarations(store, workflow)?.into_iter().next())
+    let mut programs = store.programs()?.into_iter();
+    Ok(programs.find_map(|program| {
+        let manifest = Manifest::from_value(&program.manifest)?;
+        manifest.workflow(workflow).cloned()
+    }))
 }
 
-/// A workflow, as each program tells that has it: whichever of them goes on with a run.
+/// A workflow, as each program tells that has it: whichever of them goes on with a run. `None`: there is one of which
+/// that cannot be read, or there is none.
 pub(super) fn declarations(
     store: &dyn Store,
     workflow: &str,
-) -> Result<Vec<WorkflowManifest>, StoreError> {
+) -> Result<Option<Vec<WorkflowManifest>>, StoreError> {
     let programs = store.programs()?.into_iter();
-    let manifests = programs.filter_map(|program| Manifest::from_value(&program.manifest));
+    let manifests: Option<Vec<_>> = programs
+        .map(|program| Manifest::from_value(&program.manifest))
+        .collect();
+    let manifests = manifests.unwrap_or_default().into_iter();
     let declared = manifests.filter_map(|manifest| manifest.workflow(workflow).cloned());
-    Ok(declared.collect())
+    let declared: Vec<_> = declared.collect();
+    Ok(Some(declared).filter(|declared| !declared.is_empty()))
 }
 
 /// Refuses what a run is known not to wait for, and what is of none of the types that it takes, as a program would
@@ -37,9 +47,10 @@ pub(super) fn check_told(store: &dyn Store, tell: &Tell) -> Result<(), Refused> 
     let Some(head) = store.head(&tell.run)? else {
         return Ok(());
     };
-    let programs = declarations(store, &head.workflow)?;
-    let may_be_others = programs.iter().any(|workflow| workflow.receives_others);
-    if programs.is_empty() || may_be_others {
+    let Some(programs) = declarations(store, &head.workflow)? else {
+        return Ok(());
+    };
+    if programs.iter().any(|workflow| workflow.receives_others) {
         return Ok(());
     }
     let known = programs.iter().flat_map(|workflow| &workflow.receives);
@@ -70,19 +81,32 @@ pub(super) fn check_told(store: &dyn Store, tell: &Tell) -> Result<(), Refused> 
 }
 
 /// Refuses a value that is of none of the types of the call's stub. What the store says of the call comes first.
-pub(super) fn check_given(store: &dyn Store, fulfil: &Fulfil) -> Result<(), Refused> {
+pub(super) fn check_given(
+    store: &dyn Store,
+    fulfil: &Fulfil,
+    now: Timestamp,
+) -> Result<(), Refused> {
     let Some(head) = store.head(&fulfil.run)? else {
         return Ok(());
     };
     let offer = store.offer(&fulfil.run, fulfil.operation)?;
-    let waits = offer.is_some_and(|offer| offer.is_open() && offer.name == fulfil.stub);
+    let waits = offer.is_some_and(|offer| {
+        let in_time = offer.deadline.is_none_or(|deadline| now < deadline);
+        offer.is_open() && in_time && offer.name == fulfil.stub
+    });
     if !waits || may_be_read_otherwise(&head) {
         return Ok(());
     }
-    let programs = declarations(store, &head.workflow)?;
-    let known = programs.iter().flat_map(|workflow| &workflow.offers);
-    let known = known.filter(|known| known.name == fulfil.stub);
-    let Some(error) = refuted(&fulfil.value, known.map(|known| known.result.as_ref())) else {
+    let Some(programs) = declarations(store, &head.workflow)? else {
+        return Ok(());
+    };
+    // A program may call it where its source does not tell.
+    let types = programs.iter().map(|workflow| {
+        let mut offers = workflow.offers.iter();
+        let known = offers.find(|known| known.name == fulfil.stub);
+        known.and_then(|known| known.result.as_ref())
+    });
+    let Some(error) = refuted(&fulfil.value, types) else {
         return Ok(());
     };
     let error = FulfilError::WrongType {
@@ -100,7 +124,8 @@ fn may_be_read_otherwise(head: &Head) -> bool {
     head.status.is_finished() || head.blocked
 }
 
-/// What is wrong with a value that is of none of the types. Those that only code knows may be anything.
+/// What is wrong with a value that is of none of the types, by the first of them, which is the newest program's. Those
+/// that only code knows may be anything.
 fn refuted<'a>(
     value: &Value,
     types: impl Iterator<Item = Option<&'a TypeManifest>>,
@@ -110,7 +135,9 @@ fn refuted<'a>(
         let decode = of_the_language(&known?.name)?;
         match decode(value) {
             Ok(()) => return None,
-            Err(error) => wrong = Some(error),
+            Err(error) => {
+                wrong.get_or_insert(error);
+            }
         }
     }
     wrong
@@ -179,6 +206,17 @@ mod tests {
             assert!(!is_refuted("5", types), "{types:?}");
         }
         assert!(refuted(&Value::null(), [None].into_iter()).is_none());
+    }
+
+    #[test]
+    fn the_type_that_is_named_is_the_newest() {
+        let known = ["bool", "u32"].map(|name| {
+            let known = serde_json::json!({ "name": name });
+            serde_json::from_value::<TypeManifest>(known).unwrap()
+        });
+        let value = Value::from_json("\"yes\"").unwrap();
+        let error = refuted(&value, known.iter().map(Some)).unwrap();
+        assert_eq!(error.expected, "bool");
     }
 
     #[test]

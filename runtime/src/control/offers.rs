@@ -13,7 +13,7 @@ use super::room::{size, within_room};
 use super::serve::wait;
 use crate::client::{self, Ended, FulfilError, OfferInfo, OfferPage, Receipt};
 use crate::store::export::{self, Content, Step};
-use crate::store::{Deliver, Head, MAX_NAME_BYTES, Offer, Refusal, Store, StoreError};
+use crate::store::{Deliver, Head, MAX_NAME_BYTES, Offer, Refusal, Status, Store, StoreError};
 
 /// A value for a call of a stub: see [`Client::fulfil_json`](crate::Client::fulfil_json).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -121,6 +121,9 @@ impl From<FulfilError> for Refused {
             FulfilError::OtherStub { .. } => Self::OTHER_STUB,
             FulfilError::WrongType { .. } => Self::WRONG_TYPE,
             FulfilError::Conflict { .. } => Self::VALUE_CONFLICT,
+            FulfilError::Closed {
+                ended: Some(ended), ..
+            } if ended.status == Status::Migrated => Self::RUN_MIGRATED,
             FulfilError::Closed { ended: Some(_), .. } => Self::RUN_FINISHED,
             FulfilError::Closed { .. } => Self::OFFER_CLOSED,
             FulfilError::TooLarge { .. } => Self::PAYLOAD_TOO_LARGE,

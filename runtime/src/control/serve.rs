@@ -288,8 +288,9 @@ impl Serve for Stopped {
     }
 
     fn fulfil(&self, fulfil: Fulfil) -> Result<Receipt, Refused> {
-        declared::check_given(self.store(), &fulfil)?;
-        offers::fulfil(self.store(), fulfil, self.now())
+        let now = self.now();
+        declared::check_given(self.store(), &fulfil, now)?;
+        offers::fulfil(self.store(), fulfil, now)
     }
 
     fn pause(&self, run: &RunKey, wish: PauseWish) -> Result<PauseReply, Refused> {

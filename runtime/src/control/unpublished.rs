@@ -46,8 +46,10 @@ pub(super) fn check_published(
     if is_it(&known) {
         return Ok(());
     }
-    let programs = declarations(store, &head.workflow).map_err(ReadError::from)?;
-    if programs.is_empty() || programs.iter().any(|workflow| workflow.publishes_others) {
+    let Some(programs) = declarations(store, &head.workflow).map_err(ReadError::from)? else {
+        return Ok(());
+    };
+    if programs.iter().any(|workflow| workflow.publishes_others) {
         return Ok(());
     }
     let others = programs.into_iter().flat_map(|workflow| workflow.publishes);

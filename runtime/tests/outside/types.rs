@@ -1,5 +1,7 @@
 //! What is typed by hand and is not what the program takes.
 
+use perennial::{Workflow, WorkflowFn};
+
 use crate::*;
 
 /// Waits for the same name, in words, where nobody sees it.
@@ -12,6 +14,16 @@ async fn in_words(cx: &Cx) -> Result<String, Error> {
 #[workflow]
 async fn both(cx: &Cx) -> Result<String, Error> {
     let said = in_words(cx).await?;
+    let approved = cx.receive(APPROVAL).await?;
+    Ok(format!("{said}, {approved}"))
+}
+
+const IN_WORDS: Message<String> = Message::new("approval");
+
+/// Waits for the same name twice, for another type each time.
+#[workflow]
+async fn twice(cx: &Cx) -> Result<String, Error> {
+    let said = cx.receive(IN_WORDS).await?;
     let approved = cx.receive(APPROVAL).await?;
     Ok(format!("{said}, {approved}"))
 }
@@ -104,17 +116,20 @@ async fn what_no_program_could_read_is_refused_where_none_is_there_too() {
     assert_eq!(stored.messages.len(), 1);
 }
 
-#[tokio::test]
-async fn what_another_wait_may_take_is_not_refused() {
+/// Both with the program at work and without.
+async fn takes_words_and_then_a_decision<W, M>(workflow: W)
+where
+    W: WorkflowFn<M, W: Workflow<Input = (), Output = Result<String, Error>>> + Copy,
+{
     for stopped in [false, true] {
         let folder = tempfile::tempdir().unwrap();
         let start = || {
             let builder = Runtime::builder(folder.path()).durability(Durability::Os);
-            builder.workflow(both).control_socket().start()
+            builder.workflow(workflow).control_socket().start()
         };
         let mut runtime = Some(start().await.unwrap());
         let client = runtime.as_ref().unwrap().client();
-        client.start(both, "order-1", ()).await.unwrap();
+        client.start(workflow, "order-1", ()).await.unwrap();
         drop(client);
         if stopped {
             drop(runtime.take());
@@ -127,9 +142,15 @@ async fn what_another_wait_may_take_is_not_refused() {
             Some(runtime) => runtime,
             None => start().await.unwrap(),
         };
-        let run = runtime.client().run(both, "order-1").unwrap();
+        let run = runtime.client().run(workflow, "order-1").unwrap();
         assert_eq!(run.result().await.unwrap(), "yes, true");
     }
+}
+
+#[tokio::test]
+async fn what_another_wait_may_take_is_not_refused() {
+    takes_words_and_then_a_decision(both).await;
+    takes_words_and_then_a_decision(twice).await;
 }
 
 /// It is said what is the matter with the run, and not with the value.

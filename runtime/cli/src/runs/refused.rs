@@ -74,7 +74,15 @@ impl NotDone {
 
     /// Of a value that was to be given.
     pub(super) fn fulfilling(about: About<'_>, error: AskError) -> Self {
-        Self::changing(about, error, VALUE_AGAIN)
+        match error {
+            AskError::Refused(mut refused) if refused.code == Refused::RUN_MIGRATED => {
+                let show = about.command("show");
+                refused.help = Some(format!("{show} names the run that goes on in its place"));
+                let (text, may_be_done) = (refused.to_string(), false);
+                Self { text, may_be_done }
+            }
+            error => Self::changing(about, error, VALUE_AGAIN),
+        }
     }
 
     /// Of something that was to be changed. `again`: how to do it again where that may be done.

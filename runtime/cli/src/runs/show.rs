@@ -150,7 +150,9 @@ fn text(store: &Path, details: &RunDetails, timeline: &Timeline, at_work: bool) 
         text += &answers(store, details, timeline);
     }
     // Whether it may be, the code of the workflow says, which only a program has.
-    if at_work && matches!(info.state, RunState::Running) && info.paused.is_none() {
+    let takes_changes =
+        matches!(info.state, RunState::Running) && info.paused.is_none() && info.events > 0;
+    if at_work && takes_changes {
         text += &changes(store, details);
     }
     text
@@ -314,7 +316,13 @@ fn changes(store: &Path, details: &RunDetails) -> String {
         let data = update.input.as_ref();
         giving("ask it", "update", store, &run.namespace, words, data)
     });
-    updates.collect()
+    let mut lines: Vec<_> = updates.collect();
+    let more = lines.len().saturating_sub(ANSWERS);
+    lines.truncate(ANSWERS);
+    if more > 0 {
+        lines.push(format!("and {more} more that it can be asked for\n"));
+    }
+    lines.concat()
 }
 
 /// The command line that gives something of that type, after what it is for.

@@ -1,6 +1,9 @@
 //! What runs wait for from people, and answers to it, of an export and of a store that no program has open.
 
+use perennial_runtime::store::{Changes, OfferChange, Store};
+
 use crate::export::looked;
+use crate::scene::{at, commit};
 use crate::world::World;
 
 #[test]
@@ -106,4 +109,26 @@ fn a_value_may_come_from_stdin() {
         .succeeded();
     assert!(shown.contains("queue"), "{shown}");
     assert!(shown.contains("true"), "{shown}");
+}
+
+#[test]
+fn of_what_comes_too_late_that_is_said_whatever_it_says() {
+    let world = World::with_store("store");
+    let store = world.open("store");
+    let limit = OfferChange::Limit {
+        operation: 4,
+        deadline: at(60),
+    };
+    let changes = Changes {
+        offers: vec![limit],
+        stamp: at(4),
+        ..Changes::default()
+    };
+    commit(&store, "shop/cart-1", changes);
+    store.close().unwrap();
+    for value in ["true", "\"yes\""] {
+        let told = world.perennial(&["fulfil", "store", "shop/cart-1~4", "review", value]);
+        let told = told.all();
+        assert!(told.contains("its run waits no more for it"), "{told}");
+    }
 }

@@ -228,3 +228,22 @@ fn what_is_printed_names_commands_with_what_was_typed_and_nothing_that_a_program
         insta::assert_snapshot!(format!("about_{}", run.replace('/', "_")), texts);
     }
 }
+
+#[test]
+fn of_a_call_whose_run_was_migrated_the_new_run_can_be_found() {
+    let run: RunKey = "order-42".parse().unwrap();
+    let refused = serde_json::json!({
+        "code": Refused::RUN_MIGRATED,
+        "text": "order-42~7 was not completed, since its run was migrated to another one",
+        "help": "`client.status(..)` shows how the run stands",
+    });
+    let refused: Refused = serde_json::from_value(refused).unwrap();
+    let about = About::run(Path::new("data"), &run);
+    let told = NotDone::fulfilling(about, refused.into());
+    assert!(!told.may_be_done());
+    insta::assert_snapshot!(told, @r"
+    order-42~7 was not completed, since its run was migrated to another one
+
+    help: `perennial show data order-42` names the run that goes on in its place
+    ");
+}
