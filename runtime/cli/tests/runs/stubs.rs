@@ -1,9 +1,10 @@
 //! What runs wait for from people, and answers to it, of an export and of a store that no program has open.
 
-use perennial_runtime::store::{Changes, OfferChange, Store};
+use perennial::value::Value;
+use perennial_runtime::store::{Changes, OfferChange, ProgramRecord, Store};
 
 use crate::export::looked;
-use crate::scene::{at, commit};
+use crate::scene::{at, commit, wait};
 use crate::world::World;
 
 #[test]
@@ -130,5 +131,28 @@ fn of_what_comes_too_late_that_is_said_whatever_it_says() {
         let told = world.perennial(&["fulfil", "store", "shop/cart-1~4", "review", value]);
         let told = told.all();
         assert!(told.contains("its run waits no more for it"), "{told}");
+    }
+}
+
+/// One that calls the stub where its source does not tell, and one of newer software.
+#[test]
+fn what_another_program_may_take_is_not_refused() {
+    let cart = serde_json::json!({ "name": "cart" });
+    for (format, workflows) in [(1, vec![cart]), (1_000, Vec::new())] {
+        let world = World::with_store("store");
+        let store = world.open("store");
+        let manifest = serde_json::json!({
+            "format": format, "artifact": "sunday", "software": "perennial", "semantics": 1,
+            "activities": [], "workflows": workflows,
+        });
+        let program = ProgramRecord {
+            artifact: "sunday".into(),
+            manifest: Value::from_json(manifest.to_string()).unwrap(),
+            at: at(0),
+        };
+        wait(|ack| store.record_program(program, ack)).unwrap();
+        store.close().unwrap();
+        let fulfil = ["fulfil", "store", "shop/cart-1~4", "review", "\"yes\""];
+        world.perennial(&fulfil).succeeded();
     }
 }
