@@ -356,8 +356,9 @@ impl WorkflowManifest {
         activities.dedup();
         let mut receives = graph.receives();
         // One name may stand for two types: that is two waits.
-        receives.sort_by_key(|one| (one.channel, one.name, one.data().name));
-        receives.dedup_by_key(|one| (one.channel, one.name, one.data().name));
+        let wait = |one: &Receives| (one.channel, one.name, one.data().name);
+        receives.sort_by_key(wait);
+        receives.dedup_by_key(|one| wait(one));
         let mut publishes = graph.publishes();
         publishes.sort_by_key(|one| (one.kind, one.name));
         publishes.dedup_by_key(|one| (one.kind, one.name));

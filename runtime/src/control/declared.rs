@@ -118,9 +118,9 @@ pub(super) fn check_given(
     Err(error.into())
 }
 
-/// Whether the run has ended, which the store says, or waits for another program, which may read what those before did
-/// not.
-fn may_be_read_otherwise(head: &Head) -> bool {
+/// Whether the run has ended, which the store says, or waits for another program, which may read what those before
+/// could not.
+pub(super) fn may_be_read_otherwise(head: &Head) -> bool {
     head.status.is_finished() || head.blocked
 }
 

@@ -1,6 +1,7 @@
 //! Whether what comes as a text is what the program takes. From the program itself it is of the right type, or does not
 //! compile; whoever types it can be mistaken.
 
+use super::declared::may_be_read_otherwise;
 use super::refused::Refused;
 use super::request::Tell;
 use crate::engine::Shared;
@@ -15,8 +16,7 @@ pub(super) fn check(shared: &Shared, tell: &Tell) -> Result<(), Refused> {
     let Some(head) = store.head(&tell.run)? else {
         return Ok(());
     };
-    // A program that fits may read what this one cannot.
-    if head.status.is_finished() || head.blocked {
+    if may_be_read_otherwise(&head) {
         return Ok(());
     }
     let Some(workflow) = shared.registry.workflows.get(head.workflow.as_str()) else {
